@@ -1,0 +1,53 @@
+//! Who owns which entity, how it changes hands, and how messages find it: pure state machines.
+//!
+//! Every machine here takes an input and the time, and appends outputs. None of them reads a clock,
+//! opens a file, draws a random number or waits; the actors above do that. So one seed replays a
+//! whole cluster, and a checker may walk the very code that ships.
+//!
+//! ```text
+//!            Register, Cas, Query                       Data
+//!   scene ----------------------> directory     router ------> scene
+//!     |  <----------------------                  ^              |
+//!     |          RecordIs                         +--- Ack, Redirect, NotOwner
+//!     +---- Reserve, Prepare, HandedOn ----> scene (of another node, or the same)
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`node`] | node ids, incarnations, sessions, names |
+//! | [`record`] | epochs, owners, and the record that says who owns an entity |
+//! | [`place`] | where a message goes: a port of a session |
+//! | [`message`] | what actors of the cluster say to each other |
+//! | [`moves`] | ids and outcomes of attempted moves |
+//! | [`ownership`] | which owner has which entities, O(1) per entity |
+//! | [`directory`] | the home: records, compare-and-set, registration of new ids |
+//! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
+//! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
+//! | [`router`] | the streams of tools, and of senders that are gone |
+//! | [`range`] | the node's stock of id ranges |
+//! | [`manager`] | members, incarnations, leases, scenes, homes, counters |
+//! | [`view`] | what the manager tells every node of the cluster |
+//! | [`limits`] | bounds and deadlines |
+
+pub mod directory;
+pub mod limits;
+pub mod manager;
+pub mod message;
+pub mod moves;
+pub mod node;
+pub mod ownership;
+pub mod place;
+pub mod range;
+pub mod record;
+pub mod router;
+pub mod scene;
+pub mod stream;
+pub mod time;
+pub mod view;
+
+pub use limits::Limits;
+pub use node::{Incarnation, NodeId, NodeName, Session};
+pub use place::{Envelope, Place, Port};
+pub use record::{Epoch, Own, Record};
+pub use time::Now;
+pub use view::View;

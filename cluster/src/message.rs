@@ -1,0 +1,317 @@
+//! What the actors of a cluster say to each other.
+//!
+//! Every request may be repeated, lost, late or doubled: the answer is the state as it stands, and
+//! the asker decides by comparing numbers, never by "my request succeeded".
+//!
+//! | family | from, to | lane |
+//! |---|---|---|
+//! | [`Control`] | scenes, directories, routers | control: no credit needed |
+//! | [`Data`], [`ToolMessage`] | senders to scenes; admin desks | messages: credits |
+//! | [`Prepare`] | source to target | bulk: in chunks |
+//! | [`ManagerMessage`] | nodes and the manager | control |
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
+
+use crate::manager::{ManagerReply, ManagerRequest};
+use crate::moves::{MoveId, Refusal};
+use crate::record::{Epoch, Own, Record};
+use crate::stream::{Received, SendStream, StreamId};
+use crate::{Place, Session};
+
+/// Anything one actor says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Message {
+    /// Small, and never waits behind messages or state.
+    Control(Control),
+    /// A message to an entity.
+    Data(Data),
+    /// The state of an entity that is to move.
+    Prepare(Arc<Prepare>),
+    /// To and from the manager.
+    Manager(ManagerMessage),
+    /// A tool's question to another node, or the answer.
+    Tool(ToolMessage),
+}
+
+/// Matches an answer to the question it answers; fresh per question, unique in the asking actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Nonce(pub u64);
+
+/// Control messages: the directory's, acknowledgements, and the steps of a hand-off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Control {
+    /// Asks the home to replace the record, if it still is `(owner, epoch)`.
+    Cas {
+        /// The entity.
+        entity: OnlineId,
+        /// The owner expected.
+        owner: Own,
+        /// The epoch expected.
+        epoch: Epoch,
+        /// The record wanted.
+        new: Record,
+        /// Comes back with the answer.
+        nonce: Nonce,
+    },
+    /// Asks the home for the record.
+    Query {
+        /// The entity.
+        entity: OnlineId,
+        /// Comes back with the answer.
+        nonce: Nonce,
+    },
+    /// Asks the home to name the sender as the owner: same node, an earlier life of it in the record.
+    Reclaim {
+        /// The entity.
+        entity: OnlineId,
+        /// The scene that asks.
+        me: Own,
+        /// Comes back with the answer.
+        nonce: Nonce,
+    },
+    /// The home's only answer: the record as it now stands.
+    RecordIs {
+        /// The entity.
+        entity: OnlineId,
+        /// Its record.
+        record: Record,
+        /// Of the question; none when an old owner is told of a change that it did not ask for.
+        nonce: Option<Nonce>,
+    },
+    /// The node that was asked is not the home of the id's range, or not any more.
+    NotHome {
+        /// The entity.
+        entity: OnlineId,
+        /// Of the question.
+        nonce: Nonce,
+    },
+    /// Everything of the stream up to `upto` is applied; says who owns the entity, too.
+    Ack {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Highest number applied without a gap.
+        upto: u64,
+        /// The owner that speaks.
+        owner: Own,
+        /// Its epoch.
+        epoch: Epoch,
+    },
+    /// The entity went to `owner` at `epoch`.
+    Redirect {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream that asked.
+        stream: StreamId,
+        /// Where it went.
+        owner: Own,
+        /// At which epoch.
+        epoch: Epoch,
+    },
+    /// The scene does not have the entity and does not know where it went.
+    NotOwner {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream that asked.
+        stream: StreamId,
+    },
+    /// Asks the target for room.
+    Reserve(Reserve),
+    /// There is room, for a while.
+    Reserved {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+        /// Label of the copy that may come.
+        label: Epoch,
+    },
+    /// The target will not, or cannot, take the copy `label`.
+    Refused {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+        /// Label of the copy meant.
+        label: Epoch,
+        /// Why.
+        reason: Refusal,
+    },
+    /// Asks the target whether the copy `label` is active: the record already names it.
+    IsActive {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+    },
+    /// The target's report: it is active.
+    Arrived {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+        /// Epoch under which it took over.
+        epoch: Epoch,
+    },
+    /// What the source held and has handed on: per stream the highest number and how many.
+    HandedOn {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+        /// Per stream: highest number, how many.
+        held: Vec<Held>,
+    },
+    /// The target's answer: how many of those are applied.
+    Settled {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+        /// How many of the held ones are applied.
+        delivered: u64,
+    },
+}
+
+/// What the source held of one stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The stream.
+    pub stream: StreamId,
+    /// Highest number held.
+    pub upto: u64,
+    /// How many were held.
+    pub count: u64,
+}
+
+/// What the target needs to know before the freeze.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserve {
+    /// The entity.
+    pub entity: OnlineId,
+    /// The move.
+    pub id: MoveId,
+    /// Label of the copy that would come.
+    pub label: Epoch,
+    /// Its type.
+    pub type_name: TypeName,
+    /// The type's version at the source.
+    pub type_version: u16,
+    /// Encoded size now, in bytes.
+    pub bytes: u64,
+}
+
+/// The state of an entity on its way, and the label under which it may be activated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepare {
+    /// The entity.
+    pub entity: OnlineId,
+    /// The move.
+    pub id: MoveId,
+    /// The source: owner in the record that the target's compare-and-set expects.
+    pub from: Own,
+    /// Epoch at the source plus one.
+    pub label: Epoch,
+    /// The state.
+    pub image: Image,
+}
+
+/// Everything that makes up an entity: what leaves one scene and appears in another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// What the entity is, apart from its state.
+    pub identity: Identity,
+    /// The body's own bytes.
+    pub body: Vec<u8>,
+    /// What it has applied, per stream.
+    pub received: Received,
+    /// What it has sent and not yet seen acknowledged, per receiver.
+    pub sending: Vec<SendStream>,
+}
+
+/// What stays the same about an entity for its whole life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Stable name of its type.
+    pub type_name: TypeName,
+    /// Version of the type.
+    pub type_version: u16,
+    /// A name for people; at most 64 bytes.
+    pub label: Option<String>,
+    /// Its number over restarts.
+    pub persist: PersistId,
+    /// The player it belongs to.
+    pub player: PlayerId,
+}
+
+/// Who speaks in a message to an entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Sender {
+    /// Another entity.
+    Entity(OnlineId),
+    /// A tool, through the router of this session.
+    Tool(Session),
+}
+
+/// A numbered message to an entity.
+///
+/// | field | meaning |
+/// |---|---|
+/// | `entity` | the receiver |
+/// | `stream`, `seq` | the sender's stream and the number in it, from 1 without gaps |
+/// | `sender` | who speaks |
+/// | `reply_to` | where the sender's stream lives, for acknowledgements |
+/// | `hops` | how often it was handed on |
+/// | `payload` | what is said, in the receiver's type's own form |
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Data {
+    /// The receiver.
+    pub entity: OnlineId,
+    /// The sender's stream.
+    pub stream: StreamId,
+    /// Number in the stream, from 1 without gaps.
+    pub seq: u64,
+    /// Who speaks.
+    pub sender: Sender,
+    /// Where the stream lives.
+    pub reply_to: Place,
+    /// How often it was handed on.
+    pub hops: u8,
+    /// What is said.
+    pub payload: Payload,
+}
+
+/// The bytes of a message; shared, because the sender keeps them until they are acknowledged.
+pub type Payload = Arc<[u8]>;
+
+/// To and from the manager.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ManagerMessage {
+    /// A node asks.
+    Request(ManagerRequest),
+    /// The manager answers, or tells.
+    Reply(ManagerReply),
+}
+
+/// A tool's question to another node's admin desk, or the answer; the bytes are `slipgate_proto`'s.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToolMessage {
+    /// A question.
+    Ask {
+        /// Comes back with the answer.
+        nonce: Nonce,
+        /// The encoded question.
+        question: Vec<u8>,
+    },
+    /// Its answer.
+    Answer {
+        /// Of the question.
+        nonce: Nonce,
+        /// The encoded answer.
+        answer: Vec<u8>,
+    },
+}

@@ -1,0 +1,124 @@
+//! Who owns an entity: the record, and the numbers that fence it.
+//!
+//! The record is one linearizable register per entity, kept at the entity's home. It changes only
+//! by compare-and-set on `(owner, epoch)`, and every change raises the epoch, so an old answer can
+//! never be taken for a new one.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use slipgate_entity::SceneId;
+
+use crate::Session;
+
+/// Fence number of an entity: the term of its home, then a count of accepted changes.
+///
+/// Ordered by term first. A rebuilt home starts a new term, so that no old compare-and-set can
+/// match its records; today every home is in term 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Epoch {
+    term: u32,
+    count: u32,
+}
+
+impl Epoch {
+    /// Below every epoch of a living entity.
+    pub const ZERO: Self = Self { term: 0, count: 0 };
+    /// Epoch of an entity that was just registered.
+    pub const FIRST: Self = Self { term: 0, count: 1 };
+
+    /// Change number `count` of term `term`.
+    #[must_use]
+    pub fn new(term: u32, count: u32) -> Self {
+        Self { term, count }
+    }
+
+    /// The epoch after the next accepted change.
+    ///
+    /// # Panics
+    ///
+    /// After 2^32 changes of one entity in one term.
+    #[must_use]
+    pub fn next(self) -> Self {
+        let count = self.count.checked_add(1).expect("an entity's record changes fewer than 2^32 times in a term");
+        Self { count, ..self }
+    }
+
+    /// One number that rises with the epoch: term in the upper, count in the lower 32 bits.
+    #[must_use]
+    pub fn as_u64(self) -> u64 {
+        u64::from(self.term) << 32 | u64::from(self.count)
+    }
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_u64().fmt(f)
+    }
+}
+
+impl fmt::Debug for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.term, self.count)
+    }
+}
+
+/// A scene of a node's session: what an entity can be owned by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Own {
+    /// The life of the node.
+    pub session: Session,
+    /// The scene in it.
+    pub scene: SceneId,
+}
+
+impl Own {
+    /// Scene `scene` of session `session`.
+    #[must_use]
+    pub fn new(session: Session, scene: SceneId) -> Self {
+        Self { session, scene }
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scene {} of {:?}", self.scene, self.session)
+    }
+}
+
+/// The directory's word on one entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The owner; none is final: the entity is dead, or its id was never given out.
+    pub owner: Option<Own>,
+    /// Rises at every accepted change.
+    pub epoch: Epoch,
+    /// Which copy of the state counts: the epoch at which it was handed over.
+    pub data: Epoch,
+}
+
+impl Record {
+    /// The record of an entity that was just registered.
+    #[must_use]
+    pub fn registered(owner: Own) -> Self {
+        Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST }
+    }
+
+    /// What a complete home says of an id that has no record.
+    #[must_use]
+    pub fn never() -> Self {
+        Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO }
+    }
+
+    /// The record after a hand-over to `to`.
+    #[must_use]
+    pub fn handed_to(to: Own, label: Epoch) -> Self {
+        Self { owner: Some(to), epoch: label, data: label }
+    }
+
+    /// Whether the record names `own`.
+    #[must_use]
+    pub fn names(&self, own: Own) -> bool {
+        self.owner == Some(own)
+    }
+}

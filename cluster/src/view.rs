@@ -1,0 +1,106 @@
+//! What the manager tells every node of the cluster: who is in it, where scenes and homes are.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use slipgate_entity::{RangeId, SceneId};
+
+use crate::{NodeId, NodeName, Own, Place, Port, Session};
+
+/// A member of the cluster, in its latest life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its latest life.
+    pub session: Session,
+    /// Its name.
+    pub name: NodeName,
+    /// What peers dial: `host:port`.
+    pub address: String,
+    /// Where its admin interface listens: `host:port`.
+    pub admin: String,
+}
+
+/// A scene, and where it is placed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenePlacement {
+    /// Its number.
+    pub id: SceneId,
+    /// Its name, unique in the cluster.
+    pub name: NodeName,
+    /// The node it is placed on.
+    pub node: NodeId,
+    /// Entities it may hold.
+    pub capacity: u32,
+}
+
+/// Home of a range of ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Home {
+    /// The range.
+    pub range: RangeId,
+    /// The session that keeps its records.
+    pub session: Session,
+}
+
+/// The cluster as the manager last told it. A higher version replaces a lower one, whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// Rises at every change, over restarts of the manager too.
+    pub version: u64,
+    /// Members by node.
+    pub members: BTreeMap<NodeId, Member>,
+    /// Scenes by number.
+    pub scenes: BTreeMap<SceneId, ScenePlacement>,
+    /// Homes by range.
+    pub homes: BTreeMap<RangeId, Home>,
+}
+
+impl View {
+    /// The scene `scene` in the latest life of its node, if both are known.
+    #[must_use]
+    pub fn own_of(&self, scene: SceneId) -> Option<Own> {
+        let placement = self.scenes.get(&scene)?;
+        let member = self.members.get(&placement.node)?;
+        Some(Own::new(member.session, scene))
+    }
+
+    /// The home of `range`.
+    #[must_use]
+    pub fn home_of(&self, range: RangeId) -> Option<Place> {
+        let home = self.homes.get(&range)?;
+        Some(Place { session: home.session, port: Port::Directory })
+    }
+
+    /// The member named `name`.
+    #[must_use]
+    pub fn member_named(&self, name: &str) -> Option<&Member> {
+        self.members.values().find(|member| member.name.as_str() == name)
+    }
+
+    /// The scene named `name`.
+    #[must_use]
+    pub fn scene_named(&self, name: &str) -> Option<&ScenePlacement> {
+        self.scenes.values().find(|scene| scene.name.as_str() == name)
+    }
+
+    /// Whether `session` is the latest life of its node.
+    #[must_use]
+    pub fn is_latest(&self, session: Session) -> bool {
+        self.members.get(&session.node).is_some_and(|member| member.session == session)
+    }
+
+    /// Name of a node for logs: its name, or its number where the name is not known.
+    #[must_use]
+    pub fn node_text(&self, node: NodeId) -> String {
+        self.members.get(&node).map_or_else(|| format!("node{}", node.0), |member| member.name.to_string())
+    }
+
+    /// A scene of a session for logs: `forest@n1`.
+    #[must_use]
+    pub fn own_text(&self, own: Own) -> String {
+        let node = self.node_text(own.session.node);
+        self.scenes
+            .get(&own.scene)
+            .map_or_else(|| format!("scene{}@{node}", own.scene), |scene| format!("{}@{node}", scene.name))
+    }
+}

@@ -1,0 +1,4 @@
+//! skeleton
+/// x
+#[derive(Debug)]
+pub struct Handle;

@@ -1,0 +1,258 @@
+//! The newtypes that name scenes, entities and players.
+//!
+//! ```text
+//! EntityId   63 ........ 48 47 ................. 0     OnlineId   63 ......... 32 31 ......... 0
+//!            |  scene 16  |      seq 48          |                |   range 32   | counter 32  |
+//! LocalId    63 ........ 32 31 ................. 0
+//!            | generation  |        slot         |
+//! ```
+//!
+//! No bare integer crosses a function boundary: each id says who makes it, how far it is unique and
+//! whether it is ever used again. In JSON an id of 64 bits is a string, because readers that hold
+//! numbers as doubles would round it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::Uuid;
+
+/// Number of a scene, unique in the cluster while the scene is open.
+///
+/// Comes from `cluster.toml` or from the operator; 0 to 65,535.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SceneId(pub u16);
+
+impl fmt::Display for SceneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Place of an entity in the runtime of its scene: scene number and slot number.
+///
+/// The slot number is used again after a despawn; only together with a generation (a
+/// [`Handle`](crate::Handle)) does it name one life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EntityId(u64);
+
+impl EntityId {
+    /// Highest sequence number: 48 bits.
+    pub const SEQ_MAX: u64 = (1 << 48) - 1;
+
+    /// Packs a scene and a sequence number.
+    ///
+    /// # Panics
+    ///
+    /// If `seq` needs more than 48 bits: a runtime never hands out so many slots.
+    ///
+    /// ```
+    /// use slipgate_entity::{EntityId, SceneId};
+    /// let id = EntityId::new(SceneId(1), 42);
+    /// assert_eq!((id.scene(), id.seq()), (SceneId(1), 42));
+    /// ```
+    #[must_use]
+    pub fn new(scene: SceneId, seq: u64) -> Self {
+        assert!(seq <= Self::SEQ_MAX, "sequence number {seq} is above {}", Self::SEQ_MAX);
+        Self(u64::from(scene.0) << 48 | seq)
+    }
+
+    /// Scene in the upper 16 bits.
+    #[must_use]
+    pub fn scene(self) -> SceneId {
+        #[expect(clippy::cast_possible_truncation, reason = "a shift by 48 leaves 16 bits")]
+        SceneId((self.0 >> 48) as u16)
+    }
+
+    /// Sequence number in the lower 48 bits.
+    #[must_use]
+    pub fn seq(self) -> u64 {
+        self.0 & Self::SEQ_MAX
+    }
+}
+
+impl fmt::Display for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.scene(), self.seq())
+    }
+}
+
+/// A slot and its generation in eight bytes, valid in one runtime of one process.
+///
+/// For hot paths: one array access and one comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalId(u64);
+
+impl LocalId {
+    /// Packs a generation and a slot.
+    #[must_use]
+    pub fn new(generation: u32, slot: u32) -> Self {
+        Self(u64::from(generation) << 32 | u64::from(slot))
+    }
+
+    /// Generation in the upper 32 bits.
+    #[must_use]
+    pub fn generation(self) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "a shift by 32 leaves 32 bits")]
+        let generation = (self.0 >> 32) as u32;
+        generation
+    }
+
+    /// Slot in the lower 32 bits.
+    #[must_use]
+    pub fn slot(self) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower 32 bits are wanted")]
+        let slot = self.0 as u32;
+        slot
+    }
+}
+
+/// Number of a range of 2^32 online ids, handed out once by the manager; 0 is never handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RangeId(pub u32);
+
+impl fmt::Display for RangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Number of an entity in the whole cluster, for as long as the cluster's manager store lives.
+///
+/// Never issued twice; kept over every move. Prints as `range.counter`, for example `3.1204`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OnlineId(u64);
+
+impl OnlineId {
+    /// Packs a range and a counter.
+    #[must_use]
+    pub fn new(range: RangeId, counter: u32) -> Self {
+        Self(u64::from(range.0) << 32 | u64::from(counter))
+    }
+
+    /// Range in the upper 32 bits; it tells the entity's home.
+    #[must_use]
+    pub fn range(self) -> RangeId {
+        #[expect(clippy::cast_possible_truncation, reason = "a shift by 32 leaves 32 bits")]
+        RangeId((self.0 >> 32) as u32)
+    }
+
+    /// Counter in the lower 32 bits.
+    #[must_use]
+    pub fn counter(self) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower 32 bits are wanted")]
+        let counter = self.0 as u32;
+        counter
+    }
+
+    /// The whole number.
+    #[must_use]
+    pub fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for OnlineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}.{}", self.range(), self.counter()))
+    }
+}
+
+impl fmt::Debug for OnlineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.range(), self.counter())
+    }
+}
+
+/// Why a text is not an id.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text:?} is not an online id: expected range.counter, for example 3.1204")]
+pub struct ParseIdError {
+    /// The text as it came.
+    pub text: String,
+}
+
+impl FromStr for OnlineId {
+    type Err = ParseIdError;
+
+    /// Reads `range.counter`, both decimal and within 32 bits, without signs or spaces.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        let wrong = || ParseIdError { text: text.to_owned() };
+        let (range, counter) = text.split_once('.').ok_or_else(wrong)?;
+        let number = |digits: &str| -> Option<u32> {
+            digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+        };
+        Ok(Self::new(RangeId(number(range).ok_or_else(wrong)?), number(counter).ok_or_else(wrong)?))
+    }
+}
+
+/// Number of an entity across restarts and databases: a UUID of version 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PersistId(pub Uuid);
+
+impl fmt::Display for PersistId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Number of a player, made by the game; exists while no entity does. 0 means none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PlayerId(pub u64);
+
+impl PlayerId {
+    /// No player.
+    pub const NONE: Self = Self(0);
+}
+
+/// Stable name of an entity type, on the wire and in logs; 1 to 64 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TypeName(pub String);
+
+impl fmt::Display for TypeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entity_id_tells_its_scene_without_a_look_up() {
+        let id = EntityId::new(SceneId(u16::MAX), EntityId::SEQ_MAX);
+        assert_eq!(id.scene(), SceneId(u16::MAX));
+        assert_eq!(id.seq(), EntityId::SEQ_MAX);
+        assert_eq!(EntityId::new(SceneId(1), 42).to_string(), "1:42");
+    }
+
+    #[test]
+    #[should_panic(expected = "is above")]
+    fn a_sequence_number_is_never_truncated() {
+        let _ = EntityId::new(SceneId(1), EntityId::SEQ_MAX + 1);
+    }
+
+    #[test]
+    fn an_online_id_prints_as_range_and_counter_and_reads_back() {
+        let id = OnlineId::new(RangeId(3), 1204);
+        assert_eq!(id.to_string(), "3.1204");
+        assert_eq!("3.1204".parse(), Ok(id));
+        assert_eq!(id.as_u64(), 3 << 32 | 1204);
+    }
+
+    #[test]
+    fn a_text_that_is_no_online_id_is_refused_with_the_text() {
+        for text in ["", "3", "3.", ".4", "3.4.5", "+3.4", "3.-4", "4294967296.0", "3. 4", "a.b"] {
+            let error = text.parse::<OnlineId>().expect_err(text);
+            assert_eq!(error.text, text);
+        }
+    }
+
+    #[test]
+    fn a_local_id_keeps_generation_and_slot_apart() {
+        let id = LocalId::new(u32::MAX, 7);
+        assert_eq!((id.generation(), id.slot()), (u32::MAX, 7));
+    }
+}

@@ -1,0 +1,27 @@
+//! Ids, handles, the slot runtime and entity types. Pure: no clock, no I/O, no randomness.
+//!
+//! A scene owns its entities in a [`Runtime`]: a table of slots, each with a generation, so that a
+//! reference to a dead entity is recognised for good. What travels between scenes is not a handle
+//! but an [`OnlineId`], which the entity keeps for its whole life.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`id`] | the newtypes that name scenes, entities and players |
+//! | [`handle`] | a reference that dies with its entity |
+//! | [`runtime`] | slots and generations; spawn, look-up, despawn, all O(1) |
+//! | [`map`] | a map with a fixed hasher, for look-ups only |
+//! | [`body`] | what an entity type must be able to do to live in a scene |
+//! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
+
+pub mod body;
+pub mod handle;
+pub mod id;
+pub mod map;
+pub mod runtime;
+pub mod walker;
+
+pub use body::{Body, Effect};
+pub use handle::Handle;
+pub use id::{EntityId, LocalId, OnlineId, ParseIdError, PersistId, PlayerId, RangeId, SceneId, TypeName};
+pub use map::FixedMap;
+pub use runtime::{LookupError, Runtime};

@@ -1,0 +1,68 @@
+//! A hash map with a fixed hasher, for look-ups only.
+//!
+//! The standard map draws a random seed, so two runs walk it in different orders; ordered walks in
+//! this crate and in those above it use `BTreeMap` or slots. A [`FixedMap`] therefore has no
+//! iterator at all. Its keys are ids that this cluster made itself, never text a client chose.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+/// Map from an id to a value, O(1), without iteration.
+#[derive(Clone, Debug)]
+pub struct FixedMap<K, V> {
+    inner: FxHashMap<K, V>,
+}
+
+impl<K, V> Default for FixedMap<K, V> {
+    fn default() -> Self {
+        Self { inner: FxHashMap::default() }
+    }
+}
+
+impl<K: Eq + Hash, V> FixedMap<K, V> {
+    /// The value under `key`.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.inner.get(key)
+    }
+
+    /// The value under `key`, to change.
+    #[must_use]
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.inner.get_mut(key)
+    }
+
+    /// Whether there is a value under `key`.
+    #[must_use]
+    pub fn contains(&self, key: &K) -> bool {
+        self.inner.contains_key(key)
+    }
+
+    /// Puts a value under `key` and returns the one it replaces.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.inner.insert(key, value)
+    }
+
+    /// Takes the value under `key` out.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.inner.remove(key)
+    }
+
+    /// The value under `key`, made by `make` where there is none.
+    pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        self.inner.entry(key).or_insert_with(make)
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// Whether the map holds nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+}

@@ -1,0 +1,7 @@
+//! skeleton
+/// x
+#[derive(Debug)]
+pub struct LookupError;
+/// x
+#[derive(Debug)]
+pub struct Runtime;

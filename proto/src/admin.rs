@@ -1,0 +1,361 @@
+//! Questions of tools and their answers: the admin interface's vocabulary.
+//!
+//! The same types serve twice: as JSON under `/api/v1`, where they are a contract, and encoded by
+//! [`codec`](crate::codec) between the admin desks of two nodes. Ids are text (`3.1204`), because
+//! 64-bit numbers do not survive readers that hold numbers as doubles.
+//!
+//! Keeps: no field is renamed or removed within `v1`; new ones are added at the end.
+//! Leaves out: transport (HTTP in `slipgate::admin`, links in `slipgate_actors`).
+
+use serde::{Deserialize, Serialize};
+use slipgate_cluster::moves::Cost;
+
+/// What a tool can ask of a cluster, at any node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// How every node is. Answer: [`Answer::Nodes`].
+    Nodes,
+    /// Every scene. Answer: [`Answer::Scenes`].
+    Scenes,
+    /// Entities, by scene and id. Answer: [`Answer::Entities`].
+    Entities {
+        /// Only those of the scene with this name or number.
+        scene: Option<String>,
+        /// At most so many.
+        limit: u32,
+    },
+    /// Everything about one entity. Answer: [`Answer::Entity`].
+    Show {
+        /// An id, a unique prefix of one, or a unique label.
+        entity: String,
+    },
+    /// New entities. Answer: [`Answer::Spawned`].
+    Spawn {
+        /// Stable name of the type.
+        type_name: String,
+        /// Name or number of the scene.
+        scene: String,
+        /// A label; with `count` above 1 a number is appended.
+        label: Option<String>,
+        /// How many; 1 to 10,000.
+        count: u32,
+    },
+    /// Messages to entities, in order, through the router of the node `via`. Answer: [`Answer::Sent`].
+    Send {
+        /// The node whose router sends; the asked one where none is named.
+        via: Option<String>,
+        /// The messages; at most 1,024.
+        messages: Vec<Outgoing>,
+        /// Whether to wait until every accepted message is applied or answered.
+        wait: bool,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// Moves one entity. Answer: [`Answer::Move`], also where the move was refused or failed.
+    Migrate {
+        /// An id, a unique prefix of one, or a unique label.
+        entity: String,
+        /// Name or number of the scene, optionally `@node`.
+        to: String,
+        /// How long to wait for the outcome, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// Removes one entity for good. Answer: [`Answer::Despawned`].
+    Despawn {
+        /// An id, a unique prefix of one, or a unique label.
+        entity: String,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// Moves under way and the latest ended ones, newest first. Answer: [`Answer::Moves`].
+    Moves {
+        /// At most so many.
+        limit: u32,
+    },
+    /// What happened after the positions given, per node. Answer: [`Answer::Events`].
+    Events {
+        /// Per node name, the number of the last event seen; nodes not named start at their newest.
+        after: Vec<Cursor>,
+        /// At most so many per node.
+        limit: u32,
+    },
+}
+
+/// One message to send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// An id; with `Send` from the command line also a unique prefix or label.
+    pub entity: String,
+    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`.
+    pub name: String,
+    /// Its arguments as JSON text; `{}` for none.
+    pub arguments: String,
+}
+
+/// A position in one node's events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The node's name.
+    pub node: String,
+    /// Number of an event of that node.
+    pub number: u64,
+}
+
+/// The answer to a [`Question`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Every member, answering or not.
+    Nodes(ClusterReport),
+    /// Every scene, by number.
+    Scenes(Vec<SceneReport>),
+    /// Entities, by scene and id.
+    Entities(Vec<EntityRow>),
+    /// One entity.
+    Entity(EntityReport),
+    /// The new entities.
+    Spawned(Vec<EntityRow>),
+    /// How sending went.
+    Sent(SendReport),
+    /// How the move ended.
+    Move(MoveReport),
+    /// It is gone.
+    Despawned(EntityRow),
+    /// Moves, newest first.
+    Moves(Vec<MoveReport>),
+    /// Events, per node in order.
+    Events(Vec<Event>),
+}
+
+/// The cluster at a glance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterReport {
+    /// Its name.
+    pub cluster: String,
+    /// Version of the view that the asked node has.
+    pub view: u64,
+    /// The node that runs the manager.
+    pub manager: String,
+    /// Members by name.
+    pub nodes: Vec<NodeReport>,
+}
+
+/// One member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeReport {
+    /// Its name.
+    pub node: String,
+    /// `ready`, `starting`, `stopping`, or `silent` where it did not answer in time.
+    pub state: String,
+    /// Its number.
+    pub id: u16,
+    /// Its life.
+    pub incarnation: u32,
+    /// What peers dial.
+    pub address: String,
+    /// Where its admin interface listens.
+    pub admin: String,
+    /// Open scenes.
+    pub scenes: u32,
+    /// Live entities.
+    pub entities: u64,
+    /// Moves under way from here.
+    pub moves: u64,
+    /// Moves ended since the start, by how they ended.
+    pub moves_ok: u64,
+    /// Refused ones.
+    pub moves_refused: u64,
+    /// Failed ones.
+    pub moves_failed: u64,
+    /// Messages applied since the start.
+    pub applied: u64,
+    /// Messages waiting in routers and entities.
+    pub waiting: u64,
+    /// Ranges of ids held.
+    pub ranges: u32,
+    /// Milliseconds of the lease that are left; 0 before the first renewal.
+    pub lease_left_ms: u64,
+    /// Seconds since the start.
+    pub uptime_s: u64,
+    /// Version of the program.
+    pub version: String,
+    /// Links to the other members.
+    pub links: Vec<LinkReport>,
+    /// What keeps the node from being ready, in words; empty when ready.
+    pub not_ready: Vec<String>,
+}
+
+/// One link of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkReport {
+    /// The peer's name.
+    pub peer: String,
+    /// `up`, `connecting`, or `closed`.
+    pub state: String,
+    /// Why it is not up, in words.
+    pub reason: Option<String>,
+    /// Bytes sent since the link came up.
+    pub bytes_out: u64,
+    /// Bytes received since the link came up.
+    pub bytes_in: u64,
+    /// Messages that wait in its lanes.
+    pub waiting: u64,
+}
+
+/// One scene.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SceneReport {
+    /// Its number.
+    pub id: u16,
+    /// Its name.
+    pub scene: String,
+    /// The node it is placed on.
+    pub node: String,
+    /// `open`, `draining`, or `silent` where its node did not answer in time.
+    pub state: String,
+    /// Live entities.
+    pub entities: u64,
+    /// Entities it may hold.
+    pub capacity: u32,
+    /// Copies staged, and room reserved, for entities on their way in.
+    pub arriving: u64,
+    /// Entities frozen on their way out.
+    pub leaving: u64,
+}
+
+/// One entity, in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityRow {
+    /// Its online id.
+    pub entity: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its scene.
+    pub scene: String,
+    /// The node of the scene.
+    pub node: String,
+    /// `active`, `frozen`, or `deciding`.
+    pub state: String,
+    /// Its epoch.
+    pub epoch: u64,
+}
+
+/// Everything about one entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityReport {
+    /// As in a list.
+    pub row: EntityRow,
+    /// Its handle in the scene where it is.
+    pub handle: String,
+    /// Its number over restarts.
+    pub persist: String,
+    /// Node that keeps its record.
+    pub home: String,
+    /// Epoch at which the copy that counts was made.
+    pub data: u64,
+    /// Streams that have written to it: how many are remembered.
+    pub senders: u64,
+    /// Messages applied, over its whole life.
+    pub applied: u64,
+    /// Messages that it sent and nobody acknowledged yet.
+    pub unacknowledged: u64,
+    /// The state as its type describes it: JSON text.
+    pub body: String,
+}
+
+/// How sending went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendReport {
+    /// Messages that the router took: each is applied once, or answered.
+    pub accepted: u32,
+    /// Messages that came back because a bound was reached; the first `accepted` ones of each entity went.
+    pub busy: u32,
+    /// Of the accepted ones, known to be applied when this was written.
+    pub applied: u32,
+    /// Of the accepted ones, answered `Dead`: the entity is gone.
+    pub dead: u32,
+    /// Of the accepted ones, still unanswered when this was written.
+    pub open: u32,
+    /// Positions in the request of those that were busy.
+    pub busy_at: Vec<u32>,
+}
+
+/// One attempt to move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveReport {
+    /// Its id.
+    #[serde(rename = "move")]
+    pub id: String,
+    /// The entity.
+    pub entity: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// From where: `scene@node`.
+    pub from: String,
+    /// To where: `scene@node`.
+    pub to: String,
+    /// `ok`, `refused`, `failed`, or `open`.
+    pub result: String,
+    /// Stable word for why, where it is not `ok`: `full`, `no_scene`, `timeout`, ...
+    pub reason: Option<String>,
+    /// The same for people: what happened.
+    pub text: Option<String>,
+    /// Where the entity is now, as far as known: `scene@node`.
+    pub at: Option<String>,
+    /// Epoch after the attempt.
+    pub epoch: u64,
+    /// What it cost.
+    pub cost: Cost,
+    /// Milliseconds since 1970 when it began, by the source's clock.
+    pub began_ms: u64,
+}
+
+/// Something that happened on a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The node.
+    pub node: String,
+    /// Numbers the node's events; a gap says that events were dropped before they were read.
+    pub number: u64,
+    /// RFC 3339, UTC, with milliseconds.
+    pub ts: String,
+    /// `move.begin`, `move.arrived`, `move.ok`, `move.refused`, `move.failed`, `node.joined`, ...
+    pub event: String,
+    /// Further fields, as in the log line: JSON text of an object.
+    pub fields: String,
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What kind it is; decides exit code and HTTP status.
+    pub kind: ProblemKind,
+    /// Stable word: `unknown_entity`, `ambiguous`, `unknown_scene`, `no_range`, ...
+    pub reason: String,
+    /// What happened, in one sentence.
+    pub text: String,
+    /// What state is left: where the entity is, what was done already.
+    pub state: Option<String>,
+    /// What to do next: a command or a setting.
+    pub hint: Option<String>,
+}
+
+/// Kinds of problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// The question itself is wrong. Exit code 2, HTTP 400.
+    Usage,
+    /// What was asked for does not exist. Exit code 3, HTTP 404.
+    NotFound,
+    /// It exists and says no. Exit code 4, HTTP 409.
+    Refused,
+    /// No answer within the time given; it may still happen. Exit code 5, HTTP 504.
+    Timeout,
+    /// The node cannot answer now: it is starting or stopping. Exit code 1, HTTP 503.
+    Unavailable,
+    /// A token is missing or wrong. Exit code 4, HTTP 401.
+    Unauthorized,
+}
