@@ -1,1 +1,290 @@
-//! skeleton
+//! The home: records of the entities whose id range this session holds.
+//!
+//! The directory answers "who owns this entity?" and decides every change of owner by compare-and-set.
+//! It never guesses: an id of one of its ranges either has a record, or is dead; an id of another
+//! range is none of its business, and it says so.
+//!
+//! ```text
+//!   range -> [ record of counter 0 | 1 | 2 | ... ]      counters index an array, not a hash
+//!   owner -> [ entity, entity, ... ]                    (ownership)
+//! ```
+//!
+//! Keeps: a record changes only if `(owner, epoch)` is as expected, and then its epoch rises by one;
+//! a dead entity stays dead; every request is answered with the record as it now stands; an owner
+//! that loses an entity by somebody else's request is told.
+//! Leaves out: who may be declared dead and what that does to records; rebuilding a home that died.
+
+use slipgate_entity::{FixedMap, OnlineId, RangeId};
+
+use crate::message::{Control, Nonce};
+use crate::ownership::Ownership;
+use crate::{Epoch, Own, Place, Record};
+
+/// What a directory is told or asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The manager made this session the home of a range.
+    Opened {
+        /// The range.
+        range: RangeId,
+    },
+    /// A scene of this session spawned an entity under a fresh id of an opened range.
+    Registered {
+        /// The id.
+        entity: OnlineId,
+        /// The scene.
+        owner: Own,
+    },
+    /// Somebody asks for a record, or to change it.
+    Heard {
+        /// Who; gets the answer.
+        from: Place,
+        /// The question; anything but a question to a directory is ignored.
+        control: Control,
+    },
+}
+
+/// What a directory wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A message to a place.
+    Tell {
+        /// To whom.
+        to: Place,
+        /// What.
+        control: Control,
+    },
+}
+
+/// The records of this session's ranges.
+#[derive(Debug, Default)]
+pub struct Directory {
+    ranges: FixedMap<RangeId, Vec<Option<Record>>>,
+    ownership: Ownership,
+}
+
+impl Directory {
+    /// The record of `entity`, if this is the home of its range. An id that was never given out, or is
+    /// dead, has a record without owner.
+    #[must_use]
+    pub fn record(&self, entity: OnlineId) -> Option<Record> {
+        let records = self.ranges.get(&entity.range())?;
+        Some(records.get(index(entity)).copied().flatten().unwrap_or_else(Record::never))
+    }
+
+    /// Who owns what, as the records say.
+    #[must_use]
+    pub fn ownership(&self) -> &Ownership {
+        &self.ownership
+    }
+
+    /// Takes one input and appends what should follow.
+    ///
+    /// # Panics
+    ///
+    /// If an id is registered twice, or one of a range that this is not the home of: ids come from
+    /// this node's own stock.
+    pub fn handle(&mut self, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Opened { range } => {
+                self.ranges.or_insert_with(range, Vec::new);
+            }
+            Input::Registered { entity, owner } => self.register(entity, owner),
+            Input::Heard { from, control: Control::Query { entity, nonce } } => self.answer(from, entity, nonce, out),
+            Input::Heard { from, control: Control::Cas { entity, owner, epoch, new, nonce } } => {
+                let hit = may_ask(from, owner, &new) && self.swap(entity, (owner, epoch), new);
+                self.answer(from, entity, nonce, out);
+                if hit && Place::from(owner) != from {
+                    let control = Control::RecordIs { entity, record: new, nonce: None };
+                    out.push(Output::Tell { to: owner.into(), control });
+                }
+            }
+            Input::Heard { from, control: Control::Reclaim { entity, me, nonce } } => {
+                self.reclaim(from, entity, me);
+                self.answer(from, entity, nonce, out);
+            }
+            Input::Heard { .. } => {}
+        }
+    }
+
+    fn register(&mut self, entity: OnlineId, owner: Own) {
+        let records = self.ranges.get_mut(&entity.range()).expect("an id is registered at the home of its range");
+        let slot = index(entity);
+        if records.len() <= slot {
+            records.resize(slot + 1, None);
+        }
+        let record = &mut records[slot];
+        assert!(record.is_none(), "expected {entity} to be fresh, found {record:?}");
+        *record = Some(Record::registered(owner));
+        self.ownership.assign(entity, owner);
+    }
+
+    fn swap(&mut self, entity: OnlineId, expected: (Own, Epoch), new: Record) -> bool {
+        let Some(records) = self.ranges.get_mut(&entity.range()) else { return false };
+        let Some(Some(record)) = records.get_mut(index(entity)) else { return false };
+        let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
+        let well_formed = new.epoch == record.epoch.next() && (new.data == record.data || new.data == new.epoch);
+        if !as_expected || !well_formed {
+            return false;
+        }
+        *record = new;
+        match new.owner {
+            Some(owner) => self.ownership.assign(entity, owner),
+            None => {
+                self.ownership.retire(entity);
+            }
+        }
+        true
+    }
+
+    fn reclaim(&mut self, from: Place, entity: OnlineId, me: Own) {
+        let Some(record) = self.record(entity) else { return };
+        let Some(owner) = record.owner else { return };
+        let same_node = owner.session.node == me.session.node && from.session == me.session;
+        if same_node && owner.session.incarnation < me.session.incarnation {
+            let new = Record { owner: Some(me), epoch: record.epoch.next(), data: record.data };
+            self.swap(entity, (owner, record.epoch), new);
+        }
+    }
+
+    fn answer(&self, to: Place, entity: OnlineId, nonce: Nonce, out: &mut Vec<Output>) {
+        let control = match self.record(entity) {
+            Some(record) => Control::RecordIs { entity, record, nonce: Some(nonce) },
+            None => Control::NotHome { entity, nonce },
+        };
+        out.push(Output::Tell { to, control });
+    }
+}
+
+/// Only the old or the new owner's node may ask for a change.
+fn may_ask(from: Place, owner: Own, new: &Record) -> bool {
+    let node = from.session.node;
+    node == owner.session.node || new.owner.is_some_and(|new| new.session.node == node)
+}
+
+fn index(entity: OnlineId) -> usize {
+    usize::try_from(entity.counter()).expect("32 bits fit into an index")
+}
+
+#[cfg(test)]
+mod tests {
+    use slipgate_entity::SceneId;
+
+    use super::*;
+    use crate::Session;
+
+    const RANGE: RangeId = RangeId(3);
+
+    fn own(node: u16, incarnation: u32) -> Own {
+        Own::new(Session::new(node, incarnation), SceneId(node))
+    }
+
+    fn entity() -> OnlineId {
+        OnlineId::new(RANGE, 4)
+    }
+
+    fn directory() -> Directory {
+        let mut directory = Directory::default();
+        let mut out = Vec::new();
+        directory.handle(Input::Opened { range: RANGE }, &mut out);
+        directory.handle(Input::Registered { entity: entity(), owner: own(1, 1) }, &mut out);
+        assert!(out.is_empty());
+        directory
+    }
+
+    fn ask(directory: &mut Directory, from: Own, control: Control) -> Vec<(Place, Record)> {
+        let mut out = Vec::new();
+        directory.handle(Input::Heard { from: from.into(), control }, &mut out);
+        let told = out.into_iter().map(|Output::Tell { to, control }| match control {
+            Control::RecordIs { record, .. } => (to, record),
+            other => panic!("expected a record, got {other:?}"),
+        });
+        told.collect()
+    }
+
+    fn cas(owner: Own, epoch: Epoch, new: Record) -> Control {
+        Control::Cas { entity: entity(), owner, epoch, new, nonce: Nonce(9) }
+    }
+
+    #[test]
+    fn a_cas_that_names_owner_and_epoch_hits_and_the_old_owner_is_told() {
+        let mut directory = directory();
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let told = ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
+        assert_eq!(told, [(own(2, 1).into(), new), (own(1, 1).into(), new)]);
+        assert_eq!(directory.ownership().list(own(2, 1)), [entity()]);
+        assert_eq!(directory.ownership().count(own(1, 1)), 0);
+    }
+
+    #[test]
+    fn a_cas_with_another_session_or_epoch_misses_and_is_answered_with_the_record() {
+        let mut directory = directory();
+        let stands = Record::registered(own(1, 1));
+        for (owner, epoch) in [(own(1, 2), Epoch::FIRST), (own(1, 1), Epoch::ZERO), (own(1, 1), Epoch::new(0, 2))] {
+            let new = Record::handed_to(own(2, 1), epoch.next());
+            assert_eq!(ask(&mut directory, own(2, 1), cas(owner, epoch, new)), [(own(2, 1).into(), stands)]);
+        }
+    }
+
+    #[test]
+    fn a_repeated_cas_does_not_hit_twice() {
+        let mut directory = directory();
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
+        assert_eq!(ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new)), [(own(2, 1).into(), new)]);
+    }
+
+    #[test]
+    fn a_cas_is_accepted_only_from_the_old_or_the_new_owners_node() {
+        let mut directory = directory();
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let told = ask(&mut directory, own(3, 1), cas(own(1, 1), Epoch::FIRST, new));
+        assert_eq!(told, [(own(3, 1).into(), Record::registered(own(1, 1)))]);
+    }
+
+    #[test]
+    fn a_cas_that_does_not_raise_the_epoch_by_one_or_invents_a_copy_misses() {
+        let mut directory = directory();
+        let stands = Record::registered(own(1, 1));
+        let skips = Record::handed_to(own(2, 1), Epoch::new(0, 7));
+        let invents = Record { owner: Some(own(2, 1)), epoch: Epoch::FIRST.next(), data: Epoch::new(0, 9) };
+        for new in [skips, invents] {
+            let told = ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
+            assert_eq!(told, [(own(2, 1).into(), stands)]);
+        }
+    }
+
+    #[test]
+    fn dead_is_final_and_an_id_that_was_never_given_out_is_dead() {
+        let mut directory = directory();
+        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, dead));
+        let revived = Record::handed_to(own(1, 1), dead.epoch.next());
+        assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), dead.epoch, revived)), [(own(1, 1).into(), dead)]);
+        assert_eq!(directory.ownership().len(), 0);
+        let never = OnlineId::new(RANGE, 1 << 31);
+        assert_eq!(directory.record(never), Some(Record::never()));
+    }
+
+    #[test]
+    fn an_id_of_another_range_is_answered_not_home() {
+        let mut directory = directory();
+        let mut out = Vec::new();
+        let entity = OnlineId::new(RangeId(99), 1);
+        let from = Place::from(own(2, 1));
+        directory.handle(Input::Heard { from, control: Control::Query { entity, nonce: Nonce(1) } }, &mut out);
+        let control = Control::NotHome { entity, nonce: Nonce(1) };
+        assert_eq!(out, [Output::Tell { to: from, control }]);
+    }
+
+    #[test]
+    fn a_reclaim_needs_the_same_node_and_a_later_life_and_keeps_the_copy() {
+        let mut directory = directory();
+        let reclaim = |me| Control::Reclaim { entity: entity(), me, nonce: Nonce(1) };
+        let stands = Record::registered(own(1, 1));
+        assert_eq!(ask(&mut directory, own(2, 9), reclaim(own(2, 9)))[0].1, stands);
+        assert_eq!(ask(&mut directory, own(1, 1), reclaim(own(1, 1)))[0].1, stands);
+        let reclaimed = Record { owner: Some(own(1, 2)), epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        assert_eq!(ask(&mut directory, own(1, 2), reclaim(own(1, 2)))[0].1, reclaimed);
+    }
+}

@@ -165,6 +165,8 @@ pub enum Control {
         id: MoveId,
         /// Per stream: highest number, how many.
         held: Vec<Held>,
+        /// The source, which gets the answer; a target that handed the entity on passes this on, too.
+        source: Own,
     },
     /// The target's answer: how many of those are applied.
     Settled {

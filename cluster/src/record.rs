@@ -44,6 +44,12 @@ impl Epoch {
         Self { count, ..self }
     }
 
+    /// The epoch before this one, of which this is the [`next`](Self::next); none for the first of a term.
+    #[must_use]
+    pub fn previous(self) -> Option<Self> {
+        Some(Self { count: self.count.checked_sub(1)?, ..self })
+    }
+
     /// One number that rises with the epoch: term in the upper, count in the lower 32 bits.
     #[must_use]
     pub fn as_u64(self) -> u64 {

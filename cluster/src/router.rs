@@ -1,1 +1,454 @@
-//! skeleton
+//! The streams of tools, and of senders that are gone.
+//!
+//! A tool has no entity to keep its numbers, so the router of its node does: one stream per receiver,
+//! for all tools of the node. Streams of entities live with the entity and move with it
+//! ([`scene`](crate::scene)); when such an entity despawns, what it sent and nobody acknowledged
+//! passes to the router, which goes on until it is answered.
+//!
+//! Keeps: an accepted message is applied once or answered `Dead`; messages to one receiver leave in the
+//! order they were accepted; after a refusal, later messages of the same batch to the same receiver are
+//! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
+//! Leaves out: which thread runs it; where homes and owners are on the network.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use slipgate_entity::OnlineId;
+
+use crate::message::{Control, Data, Nonce, Payload, Sender};
+use crate::stream::{SendStream, StreamId, StreamOutput};
+use crate::{Limits, Now, Own, Place};
+
+/// Names a message for the tool that sent it; chosen by the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// A message that a tool wants sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToSend {
+    /// Names it in the answers.
+    pub ticket: Ticket,
+    /// The receiver.
+    pub entity: OnlineId,
+    /// What is said.
+    pub payload: Payload,
+}
+
+/// What a router is told or asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A tool sends messages, in this order.
+    Send(Vec<ToSend>),
+    /// An owner, a scene or a home says something about a stream or an entity.
+    Heard(Control),
+    /// A sender despawned; its unacknowledged messages pass to this router.
+    Adopt(Vec<SendStream>),
+    /// Time passes.
+    Tick,
+}
+
+/// What a router wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A message for an owner.
+    Data {
+        /// The owner.
+        to: Own,
+        /// The message.
+        data: Data,
+    },
+    /// Ask the home of `entity` for its record.
+    AskHome {
+        /// The entity.
+        entity: OnlineId,
+        /// Comes back with the answer.
+        nonce: Nonce,
+    },
+    /// The message is accepted: it will be applied once, or answered.
+    Accepted(Ticket),
+    /// A bound is reached, or an earlier message of the batch to the same receiver met one.
+    Busy(Ticket),
+    /// The accepted message is applied.
+    Applied(Ticket),
+    /// The accepted message can never be applied: the receiver is dead.
+    Dead(Ticket),
+}
+
+/// One router's streams.
+#[derive(Debug)]
+pub struct Router {
+    me: Place,
+    limits: Limits,
+    streams: BTreeMap<StreamId, Line>,
+    by_entity: BTreeMap<OnlineId, BTreeSet<StreamId>>,
+    tools: BTreeMap<OnlineId, StreamId>,
+    due: BTreeSet<(Now, StreamId)>,
+    opened: u64,
+    asked: u64,
+    waiting: usize,
+    waiting_bytes: usize,
+}
+
+#[derive(Debug)]
+struct Line {
+    stream: SendStream,
+    /// Tickets of what is unacknowledged, oldest first; empty for adopted streams.
+    tickets: VecDeque<Ticket>,
+}
+
+impl Router {
+    /// The router at `me`.
+    #[must_use]
+    pub fn new(me: Place, limits: Limits) -> Self {
+        Self {
+            me,
+            limits,
+            streams: BTreeMap::new(),
+            by_entity: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            due: BTreeSet::new(),
+            opened: 0,
+            asked: 0,
+            waiting: 0,
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Messages kept, over all streams.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Takes one input and appends what should follow.
+    pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
+        match input {
+            Input::Send(batch) => self.send(batch, now, out),
+            Input::Heard(Control::Ack { entity, stream, upto, owner, epoch }) => {
+                self.with_line(stream, entity, now, out, |line, out| {
+                    let newly = line.stream.acknowledge(upto);
+                    out.extend(line.tickets.drain(..newly.min(line.tickets.len())).map(Output::Applied));
+                    line.stream.learn(owner, epoch);
+                });
+            }
+            Input::Heard(Control::Redirect { entity, stream, owner, epoch }) => {
+                self.with_line(stream, entity, now, out, |line, _| {
+                    line.stream.learn(owner, epoch);
+                });
+            }
+            Input::Heard(Control::NotOwner { entity, .. } | Control::NotHome { entity, .. })
+                if !self.by_entity.contains_key(&entity) => {}
+            Input::Heard(Control::NotOwner { entity, .. }) => self.ask(entity, out),
+            Input::Heard(Control::RecordIs { entity, record, .. }) => {
+                if record.owner.is_none() {
+                    self.tools.remove(&entity);
+                }
+                for stream in self.by_entity.get(&entity).cloned().unwrap_or_default() {
+                    self.with_line(stream, entity, now, out, |line, out| {
+                        line.stream.learn_record(&record);
+                        if record.owner.is_none() {
+                            out.extend(line.tickets.drain(..).map(Output::Dead));
+                        }
+                    });
+                }
+            }
+            // A home that is not one, or anything meant for another kind of actor: the next tick asks again.
+            Input::Heard(_) => {}
+            Input::Adopt(streams) => {
+                for stream in streams {
+                    self.adopt(stream, now, out);
+                }
+            }
+            Input::Tick => self.tick(now, out),
+        }
+    }
+
+    fn send(&mut self, batch: Vec<ToSend>, now: Now, out: &mut Vec<Output>) {
+        let mut refused = BTreeSet::new();
+        let mut touched = BTreeSet::new();
+        for message in batch {
+            let sender = Sender::Tool(self.me.session);
+            let room = self.waiting < self.limits.router_queue
+                && self.waiting_bytes + message.payload.len() <= self.limits.router_bytes;
+            let stream = self.stream_to(message.entity);
+            let line = self.streams.get_mut(&stream).expect("the stream was opened just now");
+            let bytes = message.payload.len();
+            let taken = room
+                && !refused.contains(&message.entity)
+                && line.stream.push(sender, message.payload, &self.limits).is_ok();
+            if taken {
+                line.tickets.push_back(message.ticket);
+                self.waiting += 1;
+                self.waiting_bytes += bytes;
+                touched.insert((stream, message.entity));
+                out.push(Output::Accepted(message.ticket));
+            } else {
+                refused.insert(message.entity);
+                out.push(Output::Busy(message.ticket));
+            }
+        }
+        for (stream, entity) in touched {
+            self.with_line(stream, entity, now, out, |_, _| {});
+        }
+    }
+
+    fn stream_to(&mut self, entity: OnlineId) -> StreamId {
+        if let Some(&stream) = self.tools.get(&entity) {
+            return stream;
+        }
+        self.opened += 1;
+        let id = StreamId { opened_at: self.me, generation: self.opened };
+        self.tools.insert(entity, id);
+        self.insert(SendStream::open(id, entity));
+        id
+    }
+
+    fn insert(&mut self, stream: SendStream) {
+        self.by_entity.entry(stream.entity()).or_default().insert(stream.id());
+        self.streams.insert(stream.id(), Line { stream, tickets: VecDeque::new() });
+    }
+
+    fn adopt(&mut self, mut stream: SendStream, now: Now, out: &mut Vec<Output>) {
+        if stream.waiting() == 0 {
+            return;
+        }
+        let (id, entity) = (stream.id(), stream.entity());
+        stream.resume();
+        self.waiting += stream.waiting();
+        self.waiting_bytes += stream.waiting_bytes();
+        self.insert(stream);
+        self.with_line(id, entity, now, out, |_, _| {});
+    }
+
+    /// Changes a line, then sends what it now may, keeps the sums and sets its alarm.
+    fn with_line(
+        &mut self,
+        stream: StreamId,
+        entity: OnlineId,
+        now: Now,
+        out: &mut Vec<Output>,
+        change: impl FnOnce(&mut Line, &mut Vec<Output>),
+    ) {
+        let Some(line) = self.streams.get_mut(&stream).filter(|line| line.stream.entity() == entity) else { return };
+        let before = (line.stream.waiting(), line.stream.waiting_bytes(), line.stream.due());
+        change(line, out);
+        let mut sends = Vec::new();
+        line.stream.transmit(self.me, now, &self.limits, &mut sends);
+        self.keep(stream, before, sends, out);
+    }
+
+    fn keep(
+        &mut self,
+        id: StreamId,
+        before: (usize, usize, Option<Now>),
+        sends: Vec<StreamOutput>,
+        out: &mut Vec<Output>,
+    ) {
+        let line = self.streams.get(&id).expect("the caller holds the line");
+        let (entity, due) = (line.stream.entity(), line.stream.due());
+        // The messages of `send` are counted when they are pushed, before the line is looked at here.
+        self.waiting = self.waiting + line.stream.waiting() - before.0;
+        self.waiting_bytes = self.waiting_bytes + line.stream.waiting_bytes() - before.1;
+        if due != before.2 {
+            if let Some(old) = before.2 {
+                self.due.remove(&(old, id));
+            }
+            if let Some(due) = due {
+                self.due.insert((due, id));
+            }
+        }
+        for output in sends {
+            match output {
+                StreamOutput::Data { to, data } => out.push(Output::Data { to, data }),
+                StreamOutput::AskHome => self.ask(entity, out),
+            }
+        }
+        self.forget_if_done(id);
+    }
+
+    /// An adopted stream has no sender left: once it is answered nothing refers to it.
+    fn forget_if_done(&mut self, id: StreamId) {
+        let line = self.streams.get(&id).expect("the caller holds the line");
+        let entity = line.stream.entity();
+        if line.stream.waiting() > 0 || self.tools.get(&entity) == Some(&id) {
+            return;
+        }
+        self.streams.remove(&id);
+        if let Some(streams) = self.by_entity.get_mut(&entity) {
+            streams.remove(&id);
+            if streams.is_empty() {
+                self.by_entity.remove(&entity);
+            }
+        }
+    }
+
+    fn ask(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
+        self.asked += 1;
+        out.push(Output::AskHome { entity, nonce: Nonce(self.asked) });
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
+        while let Some(&(due, id)) = self.due.first() {
+            if due > now {
+                return;
+            }
+            let line = self.streams.get_mut(&id).expect("an alarm belongs to a stream");
+            let before = (line.stream.waiting(), line.stream.waiting_bytes(), line.stream.due());
+            let mut sends = Vec::new();
+            line.stream.tick(self.me, now, &self.limits, &mut sends);
+            self.keep(id, before, sends, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use slipgate_entity::{RangeId, SceneId};
+
+    use super::*;
+    use crate::{Epoch, Port, Record, Session};
+
+    fn me() -> Place {
+        Place { session: Session::new(1, 1), port: Port::Router(0) }
+    }
+
+    fn own(node: u16) -> Own {
+        Own::new(Session::new(node, 1), SceneId(node))
+    }
+
+    fn entity(counter: u32) -> OnlineId {
+        OnlineId::new(RangeId(1), counter)
+    }
+
+    fn router() -> Router {
+        Router::new(me(), Limits { stream_window: 2, stream_queue: 1, router_queue: 5, ..Limits::default() })
+    }
+
+    fn send(router: &mut Router, messages: &[(u64, u32)]) -> Vec<Output> {
+        let to_send = |&(ticket, counter): &(u64, u32)| ToSend {
+            ticket: Ticket(ticket),
+            entity: entity(counter),
+            payload: Arc::from([0u8; 4].as_slice()),
+        };
+        let mut out = Vec::new();
+        router.handle(Input::Send(messages.iter().map(to_send).collect()), Now(0), &mut out);
+        out
+    }
+
+    fn hear(router: &mut Router, control: Control) -> Vec<Output> {
+        let mut out = Vec::new();
+        router.handle(Input::Heard(control), Now(1), &mut out);
+        out
+    }
+
+    fn record(router: &mut Router, counter: u32, record: Record) -> Vec<Output> {
+        hear(router, Control::RecordIs { entity: entity(counter), record, nonce: Some(Nonce(1)) })
+    }
+
+    fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
+        out.iter()
+            .filter_map(|output| match output {
+                Output::Data { to, data } => Some((to.scene.0, data.seq)),
+                Output::AskHome { .. }
+                | Output::Accepted(_)
+                | Output::Busy(_)
+                | Output::Applied(_)
+                | Output::Dead(_) => None,
+            })
+            .collect()
+    }
+
+    fn ack(counter: u32, generation: u64, upto: u64, epoch: u32) -> Control {
+        let stream = StreamId { opened_at: me(), generation };
+        Control::Ack { entity: entity(counter), stream, upto, owner: own(2), epoch: Epoch::new(0, epoch) }
+    }
+
+    #[test]
+    fn an_accepted_message_waits_for_its_home_goes_to_the_owner_and_ends_as_applied() {
+        let mut router = router();
+        let out = send(&mut router, &[(10, 1)]);
+        assert_eq!(out[0], Output::Accepted(Ticket(10)));
+        assert_eq!(out[1], Output::AskHome { entity: entity(1), nonce: Nonce(1) });
+        assert_eq!(numbers(&record(&mut router, 1, Record::registered(own(2)))), [(2, 1)]);
+        assert_eq!(hear(&mut router, ack(1, 1, 1, 1)), [Output::Applied(Ticket(10))]);
+        assert_eq!((router.waiting(), router.waiting_bytes), (0, 0));
+    }
+
+    #[test]
+    fn after_a_refusal_later_messages_of_the_batch_to_the_same_receiver_are_refused_too() {
+        let mut router = router();
+        let out = send(&mut router, &[(1, 1), (2, 1), (3, 1), (4, 1), (5, 2), (6, 1)]);
+        let verdicts: Vec<_> = out.into_iter().filter(|o| !matches!(o, Output::AskHome { .. })).collect();
+        let expected = [
+            Output::Accepted(Ticket(1)),
+            Output::Accepted(Ticket(2)),
+            Output::Accepted(Ticket(3)),
+            Output::Busy(Ticket(4)),
+            Output::Accepted(Ticket(5)),
+            Output::Busy(Ticket(6)),
+        ];
+        assert_eq!(verdicts, expected);
+    }
+
+    #[test]
+    fn a_router_is_bounded_over_all_its_streams() {
+        let mut router = router();
+        let out = send(&mut router, &[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
+        assert!(out.contains(&Output::Busy(Ticket(6))));
+        assert_eq!(router.waiting(), 5);
+        record(&mut router, 1, Record::registered(own(2)));
+        hear(&mut router, ack(1, 1, 1, 1));
+        assert!(send(&mut router, &[(7, 6)]).contains(&Output::Accepted(Ticket(7))));
+    }
+
+    #[test]
+    fn dead_answers_every_accepted_message_of_the_receiver() {
+        let mut router = router();
+        send(&mut router, &[(1, 1), (2, 1), (3, 2)]);
+        assert_eq!(record(&mut router, 1, Record::never()), [Output::Dead(Ticket(1)), Output::Dead(Ticket(2))]);
+        assert_eq!(router.waiting(), 1);
+    }
+
+    #[test]
+    fn not_owner_asks_the_home_and_a_redirect_resends_the_window() {
+        let mut router = router();
+        send(&mut router, &[(1, 1), (2, 1), (3, 1)]);
+        record(&mut router, 1, Record::registered(own(2)));
+        let stream = StreamId { opened_at: me(), generation: 1 };
+        let out = hear(&mut router, Control::NotOwner { entity: entity(1), stream });
+        assert!(matches!(out[..], [Output::AskHome { .. }]));
+        let redirect = Control::Redirect { entity: entity(1), stream, owner: own(3), epoch: Epoch::FIRST.next() };
+        assert_eq!(numbers(&hear(&mut router, redirect)), [(3, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn a_tick_resends_what_is_unacknowledged_and_nothing_else() {
+        let mut router = router();
+        send(&mut router, &[(1, 1), (2, 2)]);
+        record(&mut router, 1, Record::registered(own(2)));
+        record(&mut router, 2, Record::registered(own(3)));
+        hear(&mut router, ack(1, 1, 1, 1));
+        let mut out = Vec::new();
+        router.handle(Input::Tick, Now(150_000), &mut out);
+        assert_eq!(numbers(&out), [(3, 1)]);
+    }
+
+    #[test]
+    fn an_adopted_stream_goes_on_under_its_numbers_and_is_forgotten_once_answered() {
+        let mut router = router();
+        let id = StreamId { opened_at: Place::from(own(9)), generation: 4 };
+        let mut stream = SendStream::open(id, entity(1));
+        let sender = Sender::Entity(entity(7));
+        for _ in 0..2 {
+            stream.push(sender, Arc::from([1u8].as_slice()), &Limits::default()).expect("room");
+        }
+        stream.learn(own(2), Epoch::FIRST);
+        let mut out = Vec::new();
+        router.handle(Input::Adopt(vec![stream]), Now(0), &mut out);
+        assert_eq!(numbers(&out), [(2, 1), (2, 2)]);
+        let ack = Control::Ack { entity: entity(1), stream: id, upto: 2, owner: own(2), epoch: Epoch::FIRST };
+        assert!(hear(&mut router, ack).is_empty());
+        assert!(router.streams.is_empty() && router.by_entity.is_empty() && router.due.is_empty());
+    }
+}

@@ -1,1 +1,331 @@
-//! skeleton
+//! The life of an entity in a scene: apply, freeze, transfer, stage, take over.
+//!
+//! ```text
+//!              Reserved            RecordIs: the target          (source)
+//!   Active -> Reserving -> Frozen -------------------> gone, tombstone
+//!     ^  ^________|          | give up                     ^
+//!     |   Refused, late      v                             |
+//!     +------------------ Deciding ------------------------+
+//!       RecordIs: me, k+1
+//!                  Prepare            RecordIs: me            (target)
+//!   absent ------> Staged ------------------> Active
+//! ```
+//!
+//! A move is decided by the record at the entity's home alone: the target asks the home to name it, the
+//! source may ask the home to name the source again, the first to hit has decided, and both act on the
+//! record. No time-out leads out of `Deciding`.
+//!
+//! Keeps: at most one scene is active for an entity; an active entity applies each stream in sequence;
+//! what arrives for a frozen or staged one is held within bounds and never acknowledged; an older copy
+//! never replaces a newer one; every attempt to move ends with one answer.
+//! Leaves out: the entity's body, which is the shell's (it encodes, decodes, applies when told);
+//! verdicts on dead nodes and homes that are rebuilt; a durable stage.
+
+mod alarm;
+mod arrive;
+mod decide;
+mod leave;
+mod phase;
+mod port;
+mod settle;
+mod talk;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use slipgate_entity::{OnlineId, TypeName};
+
+use self::alarm::Alarm;
+use self::arrive::{Reservation, Staged};
+use self::phase::{Live, Phase, Tombstone};
+pub use self::port::{
+    Answer, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
+};
+use self::settle::Settling;
+use self::talk::StreamNews;
+use crate::message::{Control, Identity, Message, Nonce};
+use crate::moves::MoveId;
+use crate::stream::StreamId;
+use crate::{Epoch, Limits, Now, Own, Place, Record};
+
+/// What a scene is, for as long as it is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The scene in its session.
+    pub me: Own,
+    /// Entities it may hold, those on their way in included.
+    pub capacity: u32,
+    /// The types it can host, with their versions.
+    pub types: Vec<(TypeName, u16)>,
+    /// Bounds and deadlines.
+    pub limits: Limits,
+}
+
+/// One scene's entities, as far as ownership and messages are concerned.
+#[derive(Debug)]
+pub struct Scene {
+    me: Own,
+    capacity: u32,
+    types: Vec<(TypeName, u16)>,
+    limits: Limits,
+    live: BTreeMap<OnlineId, Live>,
+    staged: BTreeMap<OnlineId, Staged>,
+    reserved: BTreeMap<OnlineId, Reservation>,
+    gone: BTreeMap<OnlineId, Tombstone>,
+    settling: BTreeMap<MoveId, Settling>,
+    spawning: BTreeMap<Ticket, Identity>,
+    /// Entities that are reserving, frozen or deciding.
+    busy: BTreeSet<OnlineId>,
+    /// Entities here that write to an entity, by the one they write to.
+    senders_to: BTreeMap<OnlineId, BTreeSet<OnlineId>>,
+    alarms: BTreeSet<(Now, Alarm)>,
+    acks: BTreeMap<(OnlineId, StreamId), Place>,
+    opened: u64,
+    nonces: u64,
+    draining: bool,
+}
+
+/// Where a message for an entity goes, as far as this scene knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// To this owner.
+    Owner(Own),
+    /// A move is under way: it is held here until the move is decided.
+    Hold,
+    /// Not known here: ask the home.
+    Unknown,
+}
+
+impl Scene {
+    /// An empty scene.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings { me, capacity, types, limits } = settings;
+        Self {
+            me,
+            capacity,
+            types,
+            limits,
+            live: BTreeMap::new(),
+            staged: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            settling: BTreeMap::new(),
+            spawning: BTreeMap::new(),
+            busy: BTreeSet::new(),
+            senders_to: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            acks: BTreeMap::new(),
+            opened: 0,
+            nonces: 0,
+            draining: false,
+        }
+    }
+
+    /// Takes one input and appends what should follow, in the order in which it must be done.
+    ///
+    /// An [`Output::Encode`] must be answered with [`Input::Encoded`], and an [`Output::Decode`] with
+    /// [`Input::Decoded`], before any other input.
+    pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
+        match input {
+            Input::Spawn { ticket, identity } => self.spawn(ticket, identity, out),
+            Input::Registered { ticket, entity } => self.registered(ticket, entity, out),
+            Input::NotRegistered { ticket } => {
+                if self.spawning.remove(&ticket).is_some() {
+                    out.push(Output::Answer { ticket, answer: Answer::NotSpawned(SpawnRefusal::NoRange) });
+                }
+            }
+            Input::Despawn { ticket, entity } => self.despawn(ticket, entity, now, out),
+            Input::Migrate(request) => self.migrate(request, now, out),
+            Input::Cancel { ticket, id } => self.cancel(ticket, id, now, out),
+            Input::Encoded { entity, body } => self.encoded(entity, body, now, out),
+            Input::Decoded { entity, label, result } => self.decoded(entity, label, result, now, out),
+            Input::Sends { entity, to, payload } => self.sends(entity, to, payload, now, out),
+            Input::Heard { message: Message::Data(data), .. } => self.data(data, out),
+            Input::Heard { from, message: Message::Prepare(prepare) } => self.prepare(from, prepare, now, out),
+            Input::Heard { from, message: Message::Control(control) } => self.control(from, control, now, out),
+            Input::Heard { message: Message::Manager(_) | Message::Tool(_), .. } => {}
+            Input::PeerLost(session) => self.peer_lost(session, now, out),
+            Input::Flush => self.flush(out),
+            Input::Tick => self.tick(now, out),
+            Input::Drain => self.draining = true,
+            Input::Stop => self.stop(now, out),
+        }
+    }
+
+    fn control(&mut self, from: Place, control: Control, now: Now, out: &mut Vec<Output>) {
+        match control {
+            Control::RecordIs { entity, record, nonce } => self.record_is(entity, record, nonce, now, out),
+            Control::Reserve(reserve) => self.reserve(from, reserve, now, out),
+            Control::Reserved { entity, id, label } => self.reserved(entity, id, label, now, out),
+            Control::Refused { entity, id, label, reason } => self.refused(entity, id, label, reason, now, out),
+            Control::IsActive { entity, id } => self.is_active(from, entity, id, out),
+            Control::Arrived { entity, id, epoch } => self.arrived(entity, id, epoch, now, out),
+            Control::HandedOn { entity, id, held, source } => self.handed_on(entity, id, held, source, out),
+            Control::Settled { id, delivered, .. } => self.settled(id, delivered, now, out),
+            Control::Ack { entity: receiver, stream, upto, owner, epoch } => {
+                let news = StreamNews { receiver, stream, applied: Some(upto), owner: Some((owner, epoch)) };
+                self.stream_heard(news, now, out);
+            }
+            Control::Redirect { entity: receiver, stream, owner, epoch } => {
+                let news = StreamNews { receiver, stream, applied: None, owner: Some((owner, epoch)) };
+                self.stream_heard(news, now, out);
+            }
+            Control::NotOwner { entity: receiver, stream } => {
+                self.stream_heard(StreamNews { receiver, stream, applied: None, owner: None }, now, out);
+            }
+            // The next repeat asks whoever is the home by then.
+            Control::NotHome { .. } => {}
+            Control::Cas { .. } | Control::Query { .. } | Control::Reclaim { .. } => {}
+        }
+    }
+
+    /// Takes the directory's word, for whichever of the scene's dealings with the entity it concerns.
+    fn record_is(&mut self, entity: OnlineId, record: Record, nonce: Option<Nonce>, now: Now, out: &mut Vec<Output>) {
+        if self.staged.contains_key(&entity) {
+            self.staged_record(entity, record, nonce, now, out);
+        } else if self.live.contains_key(&entity) {
+            self.live_record(entity, record, now, out);
+        }
+        self.receiver_record(entity, &record, now, out);
+    }
+
+    fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {
+        let refusal = if self.draining {
+            Some(SpawnRefusal::Draining)
+        } else if self.occupied() >= u64::from(self.capacity) {
+            Some(SpawnRefusal::Full { capacity: self.capacity })
+        } else {
+            None
+        };
+        if let Some(refusal) = refusal {
+            out.push(Output::Answer { ticket, answer: Answer::NotSpawned(refusal) });
+            return;
+        }
+        self.spawning.insert(ticket, identity);
+        out.push(Output::Register { ticket });
+    }
+
+    fn registered(&mut self, ticket: Ticket, entity: OnlineId, out: &mut Vec<Output>) {
+        let Some(identity) = self.spawning.remove(&ticket) else { return };
+        out.push(Output::Create { ticket, entity, identity: identity.clone() });
+        let before = self.live.insert(entity, Live::spawned(identity));
+        assert!(before.is_none(), "expected {entity} to be a fresh id, but it lives here already");
+        out.push(Output::Answer { ticket, answer: Answer::Spawned(entity) });
+    }
+
+    fn stop(&mut self, now: Now, out: &mut Vec<Output>) {
+        self.draining = true;
+        self.flush(out);
+        for entity in self.busy.clone() {
+            self.abandon(entity, now, out);
+        }
+        for id in self.settling.keys().copied().collect::<Vec<_>>() {
+            self.conclude_settling(id, now, out);
+        }
+    }
+
+    /// Entities that count against the capacity: here, on their way in, and being spawned.
+    fn occupied(&self) -> u64 {
+        let reserved = self.reserved.keys().filter(|entity| !self.staged.contains_key(entity)).count();
+        (self.live.len() + self.staged.len() + self.spawning.len() + reserved) as u64
+    }
+
+    fn nonce(&mut self) -> Nonce {
+        self.nonces += 1;
+        Nonce(self.nonces)
+    }
+
+    /// The scene in its session.
+    #[must_use]
+    pub fn me(&self) -> Own {
+        self.me
+    }
+
+    /// Where a message for `entity` goes.
+    #[must_use]
+    pub fn route(&self, entity: OnlineId) -> Route {
+        if let Some(live) = self.live.get(&entity) {
+            return if live.is_active() { Route::Owner(self.me) } else { Route::Hold };
+        }
+        if self.staged.contains_key(&entity) {
+            return Route::Hold;
+        }
+        self.gone.get(&entity).and_then(|tombstone| tombstone.owner).map_or(Route::Unknown, Route::Owner)
+    }
+
+    /// How an entity that lives here stands.
+    #[must_use]
+    pub fn stand(&self, entity: OnlineId) -> Option<Stand> {
+        let live = self.live.get(&entity)?;
+        Some(Stand {
+            phase: live.phase.word(),
+            epoch: live.epoch,
+            data: live.data,
+            identity: live.identity.clone(),
+            senders: live.inbox.received().len() as u64,
+            applied: live.inbox.received().applied(),
+            unacknowledged: live.outbox.values().map(|stream| stream.waiting() as u64).sum(),
+        })
+    }
+
+    /// Entities that live here, by id.
+    pub fn entities(&self) -> impl Iterator<Item = OnlineId> + '_ {
+        self.live.keys().copied()
+    }
+
+    /// Number of entities that live here.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether no entity lives here.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Moves out of here that have not ended.
+    #[must_use]
+    pub fn moves_under_way(&self) -> usize {
+        self.busy.len() + self.settling.len()
+    }
+
+    /// Entities staged here, or with room reserved.
+    #[must_use]
+    pub fn arriving(&self) -> usize {
+        self.staged.len() + self.reserved.len()
+    }
+
+    /// Whether the scene refuses newcomers.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    /// The place of the scene, as others write to it.
+    fn place(&self) -> Place {
+        self.me.into()
+    }
+
+    fn bury(&mut self, entity: OnlineId, owner: Option<Own>, epoch: Epoch, now: Now) {
+        let until = now + self.limits.tombstone;
+        self.gone.insert(entity, Tombstone { owner, epoch, until });
+        self.alarms.insert((until, Alarm::Tombstone(entity)));
+    }
+
+    fn set_phase(&mut self, entity: OnlineId, phase: Phase) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        match phase {
+            Phase::Active => self.busy.remove(&entity),
+            Phase::Reserving(_) | Phase::Frozen(_) | Phase::Deciding(_) => self.busy.insert(entity),
+        };
+        if let Some(due) = phase.due() {
+            self.alarms.insert((due, Alarm::Live(entity)));
+        }
+        live.phase = phase;
+    }
+}

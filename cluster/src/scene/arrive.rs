@@ -1,0 +1,206 @@
+//! The target's half of a move: reserve room, stage the copy, ask the home, take over.
+
+use std::sync::Arc;
+
+use slipgate_entity::OnlineId;
+
+use super::alarm::Alarm;
+use super::phase::{HeldMessages, Live, Phase, Repeat};
+use super::talk::send;
+use super::{Destination, Event, Output, Scene};
+use crate::message::{Control, Image, Nonce, Prepare, Reserve};
+use crate::moves::{MoveId, Refusal};
+use crate::stream::Inbox;
+use crate::{Epoch, Now, Place, Record};
+
+/// Room kept for an entity on its way in.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    pub(super) until: Now,
+}
+
+/// A copy that is not active yet: only the record can make it so.
+#[derive(Debug)]
+pub(super) struct Staged {
+    prepare: Arc<Prepare>,
+    /// Fresh per staging: an answer to an older question never activates a newer copy.
+    nonce: Option<Nonce>,
+    pub(super) held: HeldMessages,
+    repeat: Repeat,
+}
+
+impl Scene {
+    pub(super) fn reserve(&mut self, from: Place, reserve: Reserve, now: Now, out: &mut Vec<Output>) {
+        let Reserve { entity, id, label, type_name, type_version, bytes } = reserve;
+        let known = self.types.iter().find(|(name, _)| *name == type_name);
+        let has_room = self.reserved.contains_key(&entity) || self.occupied() < u64::from(self.capacity);
+        let refusal = match known {
+            _ if self.draining => Some(Refusal::Draining),
+            None => Some(Refusal::NoType { type_name }),
+            Some(&(_, version)) if version != type_version => {
+                Some(Refusal::SchemaDiffers { ours: type_version, theirs: version })
+            }
+            Some(_) if bytes > self.limits.state_bytes => {
+                Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
+            }
+            Some(_) if !has_room => Some(Refusal::Full { capacity: self.capacity }),
+            Some(_) => None,
+        };
+        let control = match refusal {
+            Some(reason) => Control::Refused { entity, id, label, reason },
+            None => {
+                let until = now + self.limits.reservation;
+                self.reserved.insert(entity, Reservation { until });
+                self.alarms.insert((until, Alarm::Reservation(entity)));
+                Control::Reserved { entity, id, label }
+            }
+        };
+        out.push(send(Destination::Place(from), control));
+    }
+
+    /// A copy comes in. An old one, or one for an entity that still lives here, is ignored: its sender
+    /// repeats it for as long as it matters.
+    pub(super) fn prepare(&mut self, from: Place, prepare: Arc<Prepare>, now: Now, out: &mut Vec<Output>) {
+        let (entity, label) = (prepare.entity, prepare.label);
+        if let Some(live) = self.live.get(&entity) {
+            if live.epoch < label {
+                // It left and comes straight back: the home has the news that is missing here.
+                let nonce = self.nonce();
+                out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
+            }
+            return;
+        }
+        if label.previous().is_none() || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.epoch) {
+            return;
+        }
+        if let Some(staged) = self.staged.get(&entity) {
+            if label == staged.prepare.label {
+                self.ask_to_take_over(entity, out);
+            }
+            if label <= staged.prepare.label {
+                return;
+            }
+        } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
+            return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
+        }
+        let held = self.staged.remove(&entity).map(|staged| staged.held).unwrap_or_default();
+        let repeat = Repeat::first(now, &self.limits);
+        self.staged.insert(entity, Staged { prepare: prepare.clone(), nonce: None, held, repeat });
+        out.push(Output::Decode { entity, prepare });
+    }
+
+    /// The shell has read the bytes, or could not.
+    pub(super) fn decoded(
+        &mut self,
+        entity: OnlineId,
+        label: Epoch,
+        result: Result<(), String>,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let nonce = self.nonce();
+        let limits = self.limits.clone();
+        let Some(staged) = self.staged.get_mut(&entity).filter(|staged| staged.prepare.label == label) else { return };
+        match result {
+            Ok(()) => {
+                staged.nonce = Some(nonce);
+                staged.repeat = Repeat::first(now, &limits);
+                self.alarms.insert((staged.repeat.due, Alarm::Staged(entity)));
+                self.ask_to_take_over(entity, out);
+            }
+            Err(reason) => {
+                let prepare = staged.prepare.clone();
+                self.drop_staged(entity, out);
+                refuse(prepare.from.into(), &prepare, Refusal::Unreadable { reason }, out);
+            }
+        }
+    }
+
+    fn ask_to_take_over(&self, entity: OnlineId, out: &mut Vec<Output>) {
+        let Staged { prepare, nonce: Some(nonce), .. } = &self.staged[&entity] else { return };
+        let new = Record::handed_to(self.me, prepare.label);
+        let Some(epoch) = prepare.label.previous() else { return };
+        let control = Control::Cas { entity, owner: prepare.from, epoch, new, nonce: *nonce };
+        out.push(send(Destination::Home(entity), control));
+    }
+
+    pub(super) fn staged_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let limits = self.limits.clone();
+        let Some(staged) = self.staged.get_mut(&entity).filter(|staged| staged.repeat.due <= now) else { return };
+        staged.repeat.again(now, &limits);
+        self.alarms.insert((staged.repeat.due, Alarm::Staged(entity)));
+        self.ask_to_take_over(entity, out);
+    }
+
+    /// The directory's word on a staged copy.
+    pub(super) fn staged_record(
+        &mut self,
+        entity: OnlineId,
+        record: Record,
+        nonce: Option<Nonce>,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let staged = self.staged.get(&entity).expect("the caller holds a staged copy");
+        let label = staged.prepare.label;
+        if staged.nonce.is_none() || nonce != staged.nonce || record.epoch < label {
+            return;
+        }
+        if record.names(self.me) && record.data == label {
+            return self.take_over(entity, record, now, out);
+        }
+        let earlier_life = record.owner.is_some_and(|owner| {
+            let (theirs, ours) = (owner.session, self.me.session);
+            owner.scene == self.me.scene && theirs.node == ours.node && theirs.incarnation < ours.incarnation
+        });
+        if earlier_life && record.data == label {
+            let nonce = staged.nonce.unwrap_or(Nonce(0));
+            out.push(send(Destination::Home(entity), Control::Reclaim { entity, me: self.me, nonce }));
+            return;
+        }
+        self.drop_staged(entity, out);
+        self.bury(entity, record.owner, record.epoch, now);
+    }
+
+    fn take_over(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
+        let Staged { prepare, mut held, .. } = self.staged.remove(&entity).expect("the caller holds a staged copy");
+        self.reserved.remove(&entity);
+        self.gone.remove(&entity);
+        let Image { identity, received, sending, body } = &prepare.image;
+        let bytes = body.len() as u64;
+        let label = identity.label.clone();
+        for stream in sending {
+            self.senders_to.entry(stream.entity()).or_default().insert(entity);
+        }
+        let live = Live {
+            identity: identity.clone(),
+            epoch: record.epoch,
+            data: prepare.label,
+            inbox: Inbox::resume(received.clone()),
+            outbox: sending.iter().map(|stream| (stream.entity(), stream.clone())).collect(),
+            arrival: Some(prepare.id),
+            phase: Phase::Active,
+        };
+        self.live.insert(entity, live);
+        out.push(Output::Install { entity });
+        let (id, from) = (prepare.id, prepare.from);
+        out.push(Output::Event(Event::MoveArrived { id, entity, label, from, epoch: record.epoch, bytes }));
+        out.push(send(Destination::Place(from.into()), Control::Arrived { entity, id, epoch: record.epoch }));
+        self.acknowledge_all(entity);
+        for data in held.take() {
+            self.apply(data, out);
+        }
+        self.resume_sending(entity, now, out);
+    }
+
+    fn drop_staged(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
+        self.staged.remove(&entity);
+        self.reserved.remove(&entity);
+        out.push(Output::DropStaged { entity });
+    }
+}
+
+fn refuse(to: Place, prepare: &Prepare, reason: Refusal, out: &mut Vec<Output>) {
+    let (entity, id, label): (OnlineId, MoveId, Epoch) = (prepare.entity, prepare.id, prepare.label);
+    out.push(send(Destination::Place(to), Control::Refused { entity, id, label, reason }));
+}

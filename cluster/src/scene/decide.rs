@@ -1,0 +1,243 @@
+//! Giving up, despawning, and the directory's word on an entity that lives here.
+//!
+//! Both ask the home to change the record, and then only the record counts: no time-out, no message of
+//! another scene leads out of `Deciding`.
+
+use std::sync::Arc;
+
+use slipgate_entity::OnlineId;
+
+use super::leave::reject;
+use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
+use super::settle::HandedOver;
+use super::talk::send;
+use super::{Answer, Departure, Destination, Event, Output, Scene, Ticket};
+use crate::message::{Control, Message, Prepare};
+use crate::moves::{MoveError, Outcome};
+use crate::{Now, Record};
+
+/// An attempt to leave that the record has ended.
+struct Ended {
+    entity: OnlineId,
+    label: Option<String>,
+    leaving: Leaving,
+    frozen: Now,
+    arrived: Option<Now>,
+    /// How it ended, unless for the target.
+    outcome: Outcome,
+}
+
+impl Scene {
+    /// The source wants its frozen entity back: it asks the home, and waits for its word.
+    pub(super) fn give_up(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let phase = std::mem::replace(&mut live.phase, Phase::Active);
+        let Phase::Frozen(frozen) = phase else { panic!("expected {entity} to be frozen when its move is given up") };
+        let Frozen { leaving, at, arrived, held, .. } = frozen;
+        let why = Why::GiveUp(GiveUp { leaving, frozen: at, arrived, outcome, reported: false });
+        self.decide(entity, why, held, now, out);
+    }
+
+    pub(super) fn despawn(&mut self, ticket: Ticket, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let Some(live) = self.live.get(&entity) else {
+            return reject(Some(ticket), MoveError::NotOwner { entity }, out);
+        };
+        if !matches!(live.phase, Phase::Active) {
+            return reject(Some(ticket), MoveError::Migrating { entity }, out);
+        }
+        self.flush(out);
+        self.decide(entity, Why::Despawn(ticket), HeldMessages::default(), now, out);
+    }
+
+    fn decide(&mut self, entity: OnlineId, why: Why, held: HeldMessages, now: Now, out: &mut Vec<Output>) {
+        let nonce = self.nonce();
+        let deciding =
+            Deciding { why, nonce, held, deadline: now + self.limits.decide, repeat: Repeat::first(now, &self.limits) };
+        self.set_phase(entity, Phase::Deciding(deciding));
+        self.ask_to_decide(entity, out);
+    }
+
+    pub(super) fn ask_to_decide(&self, entity: OnlineId, out: &mut Vec<Output>) {
+        let live = &self.live[&entity];
+        let Phase::Deciding(deciding) = &live.phase else { return };
+        let owner = match &deciding.why {
+            Why::GiveUp(_) => Some(self.me),
+            Why::Despawn(_) => None,
+        };
+        let new = Record { owner, epoch: live.epoch.next(), data: live.data };
+        let control = Control::Cas { entity, owner: self.me, epoch: live.epoch, new, nonce: deciding.nonce };
+        out.push(send(Destination::Home(entity), control));
+    }
+
+    pub(super) fn report_undecided(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) = &mut live.phase else { return };
+        if std::mem::replace(&mut give_up.reported, true) {
+            return;
+        }
+        let (leaving, frozen) = (give_up.leaving.clone(), give_up.frozen);
+        self.end_leaving(entity, &leaving, Outcome::Undecided, now.since(frozen), now, out);
+    }
+
+    /// The directory's word on an entity that lives here.
+    pub(super) fn live_record(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        if record.epoch <= live.epoch {
+            return;
+        }
+        let still_ours = record.names(self.me) && record.data == live.data;
+        if !still_ours {
+            return self.lose(entity, record, now, out);
+        }
+        live.epoch = record.epoch;
+        let nonce = self.nonces + 1;
+        let live = self.live.get_mut(&entity).expect("looked up just now");
+        match &mut live.phase {
+            Phase::Active => {}
+            Phase::Reserving(Reserving { leaving, .. }) => {
+                leaving.label = record.epoch.next();
+                let leaving = leaving.clone();
+                self.ask_for_room(entity, &leaving, out);
+            }
+            Phase::Frozen(frozen) => {
+                frozen.leaving.label = record.epoch.next();
+                frozen.prepare = frozen
+                    .prepare
+                    .as_ref()
+                    .map(|prepare| Arc::new(Prepare { label: frozen.leaving.label, ..Prepare::clone(prepare) }));
+                if let Some(prepare) = frozen.prepare.clone() {
+                    let to = Destination::Place(frozen.leaving.to.into());
+                    out.push(Output::Send { to, message: Message::Prepare(prepare) });
+                }
+            }
+            Phase::Deciding(deciding) => match &deciding.why {
+                Why::Despawn(_) => {
+                    deciding.nonce = crate::message::Nonce(nonce);
+                    self.nonces = nonce;
+                    self.ask_to_decide(entity, out);
+                }
+                Why::GiveUp(_) => self.get_back(entity, record, now, out),
+            },
+        }
+    }
+
+    /// The home has named the source again: the entity goes on here, with what was held.
+    fn get_back(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) = &mut live.phase else { return };
+        let messages = held.take();
+        let (leaving, frozen, reported) = (give_up.leaving.clone(), give_up.frozen, give_up.reported);
+        let outcome = give_up.outcome.clone();
+        self.set_phase(entity, Phase::Active);
+        for data in messages {
+            self.apply(data, out);
+        }
+        self.resume_sending(entity, now, out);
+        if reported {
+            let event = Event::MoveDecided { id: leaving.id, entity, owner: record.owner, epoch: record.epoch };
+            out.push(Output::Event(event));
+        } else {
+            self.end_leaving(entity, &leaving, outcome, now.since(frozen), now, out);
+        }
+    }
+
+    /// A frozen entity whose copy never left goes on at once.
+    pub(super) fn thaw(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let Phase::Frozen(frozen) = &mut live.phase else { return };
+        let messages = frozen.held.take();
+        self.set_phase(entity, Phase::Active);
+        for data in messages {
+            self.apply(data, out);
+        }
+        self.resume_sending(entity, now, out);
+    }
+
+    /// The record names somebody else, or nobody: the entity is gone from here.
+    fn lose(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
+        self.set_phase_gone(entity);
+        let live = self.live.remove(&entity).expect("the caller holds a live entity");
+        self.bury(entity, record.owner, record.epoch, now);
+        let why = match (record.owner, &live.phase) {
+            (None, _) => Departure::Despawned,
+            (Some(own), Phase::Frozen(_) | Phase::Deciding(_)) => Departure::Moved(own),
+            (Some(_), Phase::Active | Phase::Reserving(_)) => Departure::Superseded,
+        };
+        out.push(Output::Remove { entity, why });
+        if record.owner.is_none() {
+            let streams: Vec<_> = live.outbox.into_values().filter(|stream| stream.waiting() > 0).collect();
+            if !streams.is_empty() {
+                out.push(Output::Adopt(streams));
+            }
+        }
+        let label = live.identity.label;
+        match live.phase {
+            Phase::Active => {}
+            Phase::Reserving(Reserving { leaving, .. }) => {
+                let done = self.done(entity, &leaving, Outcome::NodeLost, 0, record.epoch, now);
+                self.end_labelled(leaving.ticket, label, done, out);
+            }
+            Phase::Frozen(Frozen { leaving, at, arrived, held, .. }) => {
+                let ended = Ended { entity, label, leaving, frozen: at, arrived, outcome: Outcome::NodeLost };
+                self.hand_over(ended, record, held, now, out);
+            }
+            Phase::Deciding(Deciding { why: Why::Despawn(ticket), held, .. }) => {
+                self.return_to_senders(held, out);
+                let answer = if record.owner.is_none() {
+                    Answer::Despawned
+                } else {
+                    Answer::Rejected(MoveError::NotOwner { entity })
+                };
+                out.push(Output::Answer { ticket, answer });
+            }
+            Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) => {
+                let GiveUp { leaving, frozen, arrived, outcome, reported } = give_up;
+                if reported {
+                    let event = Event::MoveDecided { id: leaving.id, entity, owner: record.owner, epoch: record.epoch };
+                    out.push(Output::Event(event));
+                    return self.return_to_senders(held, out);
+                }
+                let ended = Ended { entity, label, leaving, frozen, arrived, outcome };
+                self.hand_over(ended, record, held, now, out);
+            }
+        }
+    }
+
+    /// A frozen entity has a new owner: the target of its move, as a rule.
+    fn hand_over(&mut self, ended: Ended, record: Record, mut held: HeldMessages, now: Now, out: &mut Vec<Output>) {
+        let Ended { entity, label, leaving, frozen, arrived, outcome } = ended;
+        match record.owner {
+            Some(owner) if owner == leaving.to => {
+                let messages = held.take();
+                let over = HandedOver { entity, label, leaving, frozen, arrived, owner, epoch: record.epoch, messages };
+                self.settle(over, now, out);
+            }
+            Some(_) | None => {
+                self.return_to_senders(held, out);
+                let done = self.done(entity, &leaving, outcome, now.since(frozen), record.epoch, now);
+                self.end_labelled(leaving.ticket, label, done, out);
+            }
+        }
+    }
+
+    /// What was held for an entity that is dead: its senders ask the home and hear so.
+    fn return_to_senders(&self, mut held: HeldMessages, out: &mut Vec<Output>) {
+        for data in held.take() {
+            let control = Control::NotOwner { entity: data.entity, stream: data.stream };
+            out.push(send(Destination::Place(data.reply_to), control));
+        }
+    }
+
+    fn set_phase_gone(&mut self, entity: OnlineId) {
+        self.busy.remove(&entity);
+        let receivers: Vec<_> = self.live[&entity].outbox.keys().copied().collect();
+        for to in receivers {
+            if let Some(senders) = self.senders_to.get_mut(&to) {
+                senders.remove(&entity);
+                if senders.is_empty() {
+                    self.senders_to.remove(&to);
+                }
+            }
+        }
+    }
+}

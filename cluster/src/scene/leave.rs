@@ -1,0 +1,290 @@
+//! The source's half of a move, up to the copy's departure: ask for room, freeze, send the copy.
+
+use std::sync::Arc;
+
+use slipgate_entity::OnlineId;
+
+use super::alarm::Alarm;
+use super::phase::{Deciding, Frozen, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
+use super::talk::send;
+use super::{Answer, Destination, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
+use crate::message::{Control, Image, Message, Prepare, Reserve};
+use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
+use crate::stream::{Received, SendStream};
+use crate::{Epoch, Now, Session};
+
+impl Scene {
+    pub(super) fn migrate(&mut self, request: MoveRequest, now: Now, out: &mut Vec<Output>) {
+        let MoveRequest { ticket, id, entity, to, body_bytes } = request;
+        let Some(live) = self.live.get(&entity) else {
+            return reject(ticket, MoveError::NotOwner { entity }, out);
+        };
+        if !matches!(live.phase, Phase::Active) {
+            return reject(ticket, MoveError::Migrating { entity }, out);
+        }
+        let bytes = body_bytes + table_bytes(live.inbox.received(), live.outbox.values());
+        let epoch = live.epoch;
+        out.push(Output::Event(Event::MoveBegan { id, entity, label: live.identity.label.clone(), to, epoch }));
+        let under_way = u32::try_from(self.moves_under_way()).unwrap_or(u32::MAX);
+        let refusal = match to {
+            Err(scene) => Some(Refusal::NoScene { scene }),
+            Ok(own) if own == self.me => Some(Refusal::AlreadyThere),
+            Ok(_) if bytes > self.limits.state_bytes => {
+                Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
+            }
+            Ok(_) if under_way >= self.limits.moves_per_scene => Some(Refusal::Busy { under_way }),
+            Ok(_) => None,
+        };
+        let (own, refusal) = match (to, refusal) {
+            (Ok(own), None) => (own, None),
+            (_, refusal) => (self.me, refusal),
+        };
+        if let Some(refusal) = refusal {
+            let cost = Cost { bytes, ..Cost::default() };
+            let done = MoveDone { id, entity, to, outcome: Outcome::Refused(refusal), epoch, cost };
+            return self.end(ticket, done, out);
+        }
+        let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes };
+        self.ask_for_room(entity, &leaving, out);
+        let deadline = now + self.limits.reserve;
+        let repeat = Repeat::first(now, &self.limits);
+        self.set_phase(entity, Phase::Reserving(Reserving { leaving, deadline, repeat }));
+    }
+
+    pub(super) fn ask_for_room(&self, entity: OnlineId, leaving: &Leaving, out: &mut Vec<Output>) {
+        let identity = &self.live[&entity].identity;
+        let reserve = Reserve {
+            entity,
+            id: leaving.id,
+            label: leaving.label,
+            type_name: identity.type_name.clone(),
+            type_version: identity.type_version,
+            bytes: leaving.bytes,
+        };
+        out.push(send(Destination::Place(leaving.to.into()), Control::Reserve(reserve)));
+    }
+
+    /// Room is reserved: the entity stops, and is encoded.
+    pub(super) fn reserved(&mut self, entity: OnlineId, id: MoveId, label: Epoch, now: Now, out: &mut Vec<Output>) {
+        let Some(live) = self.live.get(&entity) else { return };
+        let Phase::Reserving(reserving) = &live.phase else { return };
+        if reserving.leaving.id != id || reserving.leaving.label != label {
+            return;
+        }
+        let leaving = reserving.leaving.clone();
+        self.flush(out);
+        let frozen = Frozen {
+            leaving,
+            at: now,
+            prepare: None,
+            arrived: None,
+            held: HeldMessages::default(),
+            deadline: now + self.limits.transfer,
+            repeat: Repeat::first(now, &self.limits),
+        };
+        self.set_phase(entity, Phase::Frozen(frozen));
+        out.push(Output::Encode { entity });
+    }
+
+    /// The body is encoded: the copy goes to the target.
+    pub(super) fn encoded(&mut self, entity: OnlineId, body: Vec<u8>, now: Now, out: &mut Vec<Output>) {
+        let me = self.me;
+        let bytes_max = self.limits.state_bytes;
+        let live = self.live.get_mut(&entity).expect("only a frozen entity is encoded");
+        let Phase::Frozen(frozen) = &mut live.phase else { panic!("expected {entity} to be frozen when encoded") };
+        let bytes = body.len() as u64 + table_bytes(live.inbox.received(), live.outbox.values());
+        frozen.leaving.bytes = bytes;
+        if bytes > bytes_max {
+            // Nothing has left this scene yet, so it simply goes on.
+            let (leaving, at) = (frozen.leaving.clone(), frozen.at);
+            let outcome = Outcome::Refused(Refusal::TooLarge { bytes, bytes_max });
+            self.thaw(entity, now, out);
+            return self.end_leaving(entity, &leaving, outcome, now.since(at), now, out);
+        }
+        let image = Image {
+            identity: live.identity.clone(),
+            body,
+            received: live.inbox.received().clone(),
+            sending: live.outbox.values().cloned().collect(),
+        };
+        let Leaving { id, label, to, .. } = frozen.leaving;
+        let prepare = Arc::new(Prepare { entity, id, from: me, label, image });
+        frozen.prepare = Some(prepare.clone());
+        out.push(Output::Send { to: Destination::Place(to.into()), message: Message::Prepare(prepare) });
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        entity: OnlineId,
+        id: MoveId,
+        label: Epoch,
+        reason: Refusal,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(live) = self.live.get(&entity) else { return };
+        match &live.phase {
+            Phase::Reserving(reserving) if reserving.leaving.id == id => {
+                self.stay(entity, Outcome::Refused(reason), now, out);
+            }
+            Phase::Frozen(frozen) if frozen.leaving.id == id && frozen.leaving.label == label => {
+                self.give_up(entity, Outcome::Refused(reason), now, out);
+            }
+            Phase::Active | Phase::Reserving(_) | Phase::Frozen(_) | Phase::Deciding(_) => {}
+        }
+    }
+
+    /// A reservation comes to nothing: the entity never stopped.
+    fn stay(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get(&entity).expect("the caller holds a live entity");
+        let Phase::Reserving(reserving) = &live.phase else { return };
+        let leaving = reserving.leaving.clone();
+        self.set_phase(entity, Phase::Active);
+        self.end_leaving(entity, &leaving, outcome, 0, now, out);
+    }
+
+    pub(super) fn cancel(&mut self, ticket: Ticket, id: MoveId, now: Now, out: &mut Vec<Output>) {
+        let leaves = |entity: &&OnlineId| match &self.live[*entity].phase {
+            Phase::Reserving(reserving) => reserving.leaving.id == id,
+            Phase::Frozen(frozen) => frozen.leaving.id == id,
+            Phase::Active | Phase::Deciding(_) => false,
+        };
+        let Some(entity) = self.busy.iter().find(leaves).copied() else {
+            return reject(Some(ticket), MoveError::NoMigration { id }, out);
+        };
+        out.push(Output::Answer { ticket, answer: Answer::Cancelled });
+        self.turn_back(entity, Outcome::Cancelled, now, out);
+    }
+
+    pub(super) fn peer_lost(&mut self, session: Session, now: Now, out: &mut Vec<Output>) {
+        let leads_there = |entity: &OnlineId| match &self.live[entity].phase {
+            Phase::Reserving(reserving) => reserving.leaving.to.session == session,
+            Phase::Frozen(frozen) => frozen.leaving.to.session == session,
+            Phase::Active | Phase::Deciding(_) => false,
+        };
+        let lost: Vec<_> = self.busy.iter().copied().filter(leads_there).collect();
+        for entity in lost {
+            self.turn_back(entity, Outcome::NodeLost, now, out);
+        }
+    }
+
+    fn turn_back(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
+        match &self.live[&entity].phase {
+            Phase::Reserving(_) => self.stay(entity, outcome, now, out),
+            Phase::Frozen(_) => self.give_up(entity, outcome, now, out),
+            Phase::Active | Phase::Deciding(_) => {}
+        }
+    }
+
+    /// A step of leaving is late, or wants repeating.
+    pub(super) fn leave_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let limits = self.limits.clone();
+        let nonce = self.nonce();
+        let live = self.live.get_mut(&entity).expect("the alarm names a live entity");
+        match &mut live.phase {
+            Phase::Active => return,
+            Phase::Reserving(reserving) if reserving.deadline <= now => {
+                return self.stay(entity, Outcome::Timeout { step: Step::Reserve }, now, out);
+            }
+            Phase::Frozen(frozen) if frozen.deadline <= now => {
+                return self.give_up(entity, Outcome::Timeout { step: Step::Transfer }, now, out);
+            }
+            Phase::Reserving(reserving) => {
+                reserving.repeat.again(now, &limits);
+                let leaving = reserving.leaving.clone();
+                self.ask_for_room(entity, &leaving, out);
+            }
+            Phase::Frozen(frozen) => {
+                frozen.repeat.again(now, &limits);
+                if let Some(prepare) = frozen.prepare.clone() {
+                    let to = Destination::Place(frozen.leaving.to.into());
+                    out.push(Output::Send { to, message: Message::Prepare(prepare) });
+                }
+                out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
+            }
+            Phase::Deciding(deciding) => {
+                deciding.repeat.again(now, &limits);
+                let late = deciding.deadline <= now;
+                self.ask_to_decide(entity, out);
+                if late {
+                    self.report_undecided(entity, now, out);
+                }
+            }
+        }
+        if let Some(due) = self.live.get(&entity).and_then(|live| live.phase.due()) {
+            self.alarms.insert((due, Alarm::Live(entity)));
+        }
+    }
+
+    /// The scene stops: a move under way ends here, as far as anybody can be told.
+    pub(super) fn abandon(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let (leaving, pause) = match &self.live[&entity].phase {
+            Phase::Reserving(reserving) => (reserving.leaving.clone(), 0),
+            Phase::Frozen(frozen) => (frozen.leaving.clone(), now.since(frozen.at)),
+            Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) if !give_up.reported => {
+                (give_up.leaving.clone(), now.since(give_up.frozen))
+            }
+            Phase::Active | Phase::Deciding(_) => return,
+        };
+        self.busy.remove(&entity);
+        self.end_leaving(entity, &leaving, Outcome::SceneStopped, pause, now, out);
+    }
+
+    pub(super) fn end_leaving(
+        &self,
+        entity: OnlineId,
+        leaving: &Leaving,
+        outcome: Outcome,
+        pause_us: u64,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let epoch = self.live[&entity].epoch;
+        let done = self.done(entity, leaving, outcome, pause_us, epoch, now);
+        self.end(leaving.ticket, done, out);
+    }
+
+    pub(super) fn done(
+        &self,
+        entity: OnlineId,
+        leaving: &Leaving,
+        outcome: Outcome,
+        pause_us: u64,
+        epoch: Epoch,
+        now: Now,
+    ) -> MoveDone {
+        let cost = Cost { total_us: now.since(leaving.began), pause_us, held: 0, delivered: 0, bytes: leaving.bytes };
+        MoveDone { id: leaving.id, entity, to: Ok(leaving.to), outcome, epoch, cost }
+    }
+
+    fn end(&self, ticket: Option<Ticket>, done: MoveDone, out: &mut Vec<Output>) {
+        let label = self.live.get(&done.entity).and_then(|live| live.identity.label.clone());
+        self.end_labelled(ticket, label, done, out);
+    }
+
+    /// The one place where an attempt ends: a line for people, an answer for whoever asked.
+    pub(super) fn end_labelled(
+        &self,
+        ticket: Option<Ticket>,
+        label: Option<String>,
+        done: MoveDone,
+        out: &mut Vec<Output>,
+    ) {
+        out.push(Output::Event(Event::MoveEnded { label, done: done.clone() }));
+        if let Some(ticket) = ticket {
+            out.push(Output::Answer { ticket, answer: Answer::Moved(done) });
+        }
+    }
+}
+
+pub(super) fn reject(ticket: Option<Ticket>, error: MoveError, out: &mut Vec<Output>) {
+    if let Some(ticket) = ticket {
+        out.push(Output::Answer { ticket, answer: Answer::Rejected(error) });
+    }
+}
+
+/// An upper bound for the encoded stream tables: about 40 bytes an entry, and the payloads kept.
+fn table_bytes<'a>(received: &Received, sending: impl Iterator<Item = &'a SendStream>) -> u64 {
+    let kept: usize = sending.map(|stream| 40 + stream.waiting_bytes() + 20 * stream.waiting()).sum();
+    (received.len() * 40 + kept) as u64
+}

@@ -1,0 +1,210 @@
+//! Where an entity of the scene stands between active and gone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use slipgate_entity::OnlineId;
+
+use super::port::Ticket;
+use crate::message::{Data, Held, Identity, Nonce, Prepare};
+use crate::moves::{MoveId, Outcome};
+use crate::stream::{Inbox, SendStream, StreamId};
+use crate::{Epoch, Limits, Now, Own};
+
+/// An entity whose record names this scene, as far as the scene knows.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) identity: Identity,
+    pub(super) epoch: Epoch,
+    pub(super) data: Epoch,
+    pub(super) inbox: Inbox,
+    /// Streams to others, by receiver.
+    pub(super) outbox: BTreeMap<OnlineId, SendStream>,
+    /// The move that brought it here.
+    pub(super) arrival: Option<MoveId>,
+    pub(super) phase: Phase,
+}
+
+impl Live {
+    pub(super) fn spawned(identity: Identity) -> Self {
+        Self {
+            identity,
+            epoch: Epoch::FIRST,
+            data: Epoch::FIRST,
+            inbox: Inbox::default(),
+            outbox: BTreeMap::new(),
+            arrival: None,
+            phase: Phase::Active,
+        }
+    }
+
+    /// Whether it takes turns.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(self.phase, Phase::Active | Phase::Reserving(_))
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Phase {
+    Active,
+    Reserving(Reserving),
+    Frozen(Frozen),
+    Deciding(Deciding),
+}
+
+impl Phase {
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Active | Self::Reserving(_) => "active",
+            Self::Frozen(_) => "frozen",
+            Self::Deciding(_) => "deciding",
+        }
+    }
+
+    /// Notes when the target reported that it is active. Returns whether that concerns this phase.
+    pub(super) fn note_arrival(&mut self, id: MoveId, now: Now) -> bool {
+        let arrived = match self {
+            Self::Frozen(frozen) if frozen.leaving.id == id => &mut frozen.arrived,
+            Self::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) if give_up.leaving.id == id => {
+                &mut give_up.arrived
+            }
+            Self::Active | Self::Reserving(_) | Self::Frozen(_) | Self::Deciding(_) => return false,
+        };
+        arrived.get_or_insert(now);
+        true
+    }
+
+    /// When it wants to be looked at again.
+    pub(super) fn due(&self) -> Option<Now> {
+        match self {
+            Self::Active => None,
+            Self::Reserving(Reserving { repeat, deadline, .. }) | Self::Frozen(Frozen { repeat, deadline, .. }) => {
+                Some(repeat.due.min(*deadline))
+            }
+            Self::Deciding(deciding) => Some(deciding.repeat.due),
+        }
+    }
+}
+
+/// An attempt to leave.
+#[derive(Clone, Debug)]
+pub(super) struct Leaving {
+    pub(super) id: MoveId,
+    pub(super) ticket: Option<Ticket>,
+    pub(super) to: Own,
+    pub(super) label: Epoch,
+    pub(super) began: Now,
+    pub(super) bytes: u64,
+}
+
+/// Asking the target for room, while the entity runs on.
+#[derive(Debug)]
+pub(super) struct Reserving {
+    pub(super) leaving: Leaving,
+    pub(super) deadline: Now,
+    pub(super) repeat: Repeat,
+}
+
+/// No turns; the copy is on its way.
+#[derive(Debug)]
+pub(super) struct Frozen {
+    pub(super) leaving: Leaving,
+    pub(super) at: Now,
+    /// None only until the shell has encoded the body.
+    pub(super) prepare: Option<Arc<Prepare>>,
+    /// When the target reported that it is active; the record has the last word all the same.
+    pub(super) arrived: Option<Now>,
+    pub(super) held: HeldMessages,
+    pub(super) deadline: Now,
+    pub(super) repeat: Repeat,
+}
+
+/// A compare-and-set of our own is on its way; only the record leads out.
+#[derive(Debug)]
+pub(super) struct Deciding {
+    pub(super) why: Why,
+    pub(super) nonce: Nonce,
+    pub(super) held: HeldMessages,
+    pub(super) deadline: Now,
+    pub(super) repeat: Repeat,
+}
+
+#[derive(Debug)]
+pub(super) enum Why {
+    GiveUp(GiveUp),
+    Despawn(Ticket),
+}
+
+#[derive(Debug)]
+pub(super) struct GiveUp {
+    pub(super) leaving: Leaving,
+    pub(super) frozen: Now,
+    pub(super) arrived: Option<Now>,
+    /// How the attempt ends if the source gets the entity back.
+    pub(super) outcome: Outcome,
+    /// Whether the requester has been told that it is undecided.
+    pub(super) reported: bool,
+}
+
+/// What the scene remembers of an entity that is gone.
+#[derive(Debug)]
+pub(super) struct Tombstone {
+    pub(super) owner: Option<Own>,
+    /// Highest epoch known: no copy with a label up to here is ever staged.
+    pub(super) epoch: Epoch,
+    pub(super) until: Now,
+}
+
+/// When something unanswered is repeated; the waits double.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repeat {
+    pub(super) due: Now,
+    wait: Duration,
+}
+
+impl Repeat {
+    pub(super) fn first(now: Now, limits: &Limits) -> Self {
+        Self { due: now + limits.resend_first, wait: limits.resend_first }
+    }
+
+    pub(super) fn again(&mut self, now: Now, limits: &Limits) {
+        self.wait = (self.wait * 2).min(limits.resend_max);
+        self.due = now + self.wait;
+    }
+}
+
+/// Messages for an entity that takes no turns, within bounds; those without room are sent again later.
+#[derive(Debug, Default)]
+pub(super) struct HeldMessages {
+    messages: Vec<Data>,
+    bytes: usize,
+}
+
+impl HeldMessages {
+    pub(super) fn hold(&mut self, data: Data, limits: &Limits) {
+        let bytes = self.bytes + data.payload.len();
+        if self.messages.len() < limits.held_messages && bytes <= limits.held_bytes {
+            self.bytes = bytes;
+            self.messages.push(data);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Data> {
+        self.bytes = 0;
+        std::mem::take(&mut self.messages)
+    }
+
+    /// Per stream the highest number and how many different ones.
+    pub(super) fn summary(messages: &[Data]) -> Vec<Held> {
+        let mut numbers: BTreeMap<StreamId, std::collections::BTreeSet<u64>> = BTreeMap::new();
+        for data in messages {
+            numbers.entry(data.stream).or_default().insert(data.seq);
+        }
+        let held = numbers.into_iter().filter_map(|(stream, numbers)| {
+            let upto = *numbers.last()?;
+            Some(Held { stream, upto, count: numbers.len() as u64 })
+        });
+        held.collect()
+    }
+}

@@ -1,0 +1,339 @@
+//! What a scene is told and asked, and what it wants done.
+
+use std::sync::Arc;
+
+use slipgate_entity::{OnlineId, SceneId};
+use thiserror::Error;
+
+use crate::message::{Identity, Message, Payload, Prepare, Sender};
+use crate::moves::{Cost, MoveError, MoveId, Outcome};
+use crate::stream::SendStream;
+use crate::{Epoch, Own, Place, Session};
+
+/// Names a request for the shell that made it; comes back with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// What a scene is told or asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A new entity is wanted.
+    Spawn {
+        /// Names the request.
+        ticket: Ticket,
+        /// What it is.
+        identity: Identity,
+    },
+    /// The directory of this node has registered a fresh id for a spawn.
+    Registered {
+        /// The spawn.
+        ticket: Ticket,
+        /// The id.
+        entity: OnlineId,
+    },
+    /// The directory of this node has no id to give.
+    NotRegistered {
+        /// The spawn.
+        ticket: Ticket,
+    },
+    /// An entity is to be removed for good.
+    Despawn {
+        /// Names the request.
+        ticket: Ticket,
+        /// The entity.
+        entity: OnlineId,
+    },
+    /// An entity is to move.
+    Migrate(MoveRequest),
+    /// A move is to be given up.
+    Cancel {
+        /// Names the request.
+        ticket: Ticket,
+        /// The move.
+        id: MoveId,
+    },
+    /// The answer to [`Output::Encode`].
+    Encoded {
+        /// The entity.
+        entity: OnlineId,
+        /// Its body's bytes.
+        body: Vec<u8>,
+    },
+    /// The answer to [`Output::Decode`].
+    Decoded {
+        /// The entity.
+        entity: OnlineId,
+        /// Label of the copy.
+        label: Epoch,
+        /// Why the bytes could not be read, if so.
+        result: Result<(), String>,
+    },
+    /// A handler of an entity sends a message.
+    Sends {
+        /// The sender.
+        entity: OnlineId,
+        /// The receiver.
+        to: OnlineId,
+        /// What is said.
+        payload: Payload,
+    },
+    /// A message came in.
+    Heard {
+        /// From where.
+        from: Place,
+        /// What.
+        message: Message,
+    },
+    /// The link to a session is lost, or the session is over.
+    PeerLost(Session),
+    /// The turn ends: what was applied in it is acknowledged.
+    Flush,
+    /// Time passes.
+    Tick,
+    /// No newcomers any more.
+    Drain,
+    /// The scene stops: every move under way is answered.
+    Stop,
+}
+
+/// A request to move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveRequest {
+    /// Names the request, where somebody waits for its answer.
+    pub ticket: Option<Ticket>,
+    /// Fresh id of the attempt.
+    pub id: MoveId,
+    /// The entity.
+    pub entity: OnlineId,
+    /// The target, or the number that no open scene has.
+    pub to: Result<Own, SceneId>,
+    /// Encoded size of the body now.
+    pub body_bytes: u64,
+}
+
+/// Where a message of a scene goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a place.
+    Place(Place),
+    /// To whichever place is the home of the entity; nowhere while that is not known.
+    Home(OnlineId),
+}
+
+/// What a scene wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Apply a message to an entity, then hand in what its handler sends.
+    Apply {
+        /// The entity.
+        entity: OnlineId,
+        /// Who speaks.
+        sender: Sender,
+        /// What is said.
+        payload: Payload,
+    },
+    /// Ask this node's directory for a fresh id.
+    Register {
+        /// The spawn.
+        ticket: Ticket,
+    },
+    /// Make the body of a new entity.
+    Create {
+        /// The spawn.
+        ticket: Ticket,
+        /// Its id.
+        entity: OnlineId,
+        /// What it is.
+        identity: Identity,
+    },
+    /// Encode the body: it is frozen. Answer at once.
+    Encode {
+        /// The entity.
+        entity: OnlineId,
+    },
+    /// Decode a copy and keep it aside. Answer at once.
+    Decode {
+        /// The entity.
+        entity: OnlineId,
+        /// Everything about it.
+        prepare: Arc<Prepare>,
+    },
+    /// The copy kept aside is the entity from here on.
+    Install {
+        /// The entity.
+        entity: OnlineId,
+    },
+    /// The copy kept aside is obsolete.
+    DropStaged {
+        /// The entity.
+        entity: OnlineId,
+    },
+    /// The body is no longer here.
+    Remove {
+        /// The entity.
+        entity: OnlineId,
+        /// Why.
+        why: Departure,
+    },
+    /// Streams whose sender is gone: the router goes on with them.
+    Adopt(Vec<SendStream>),
+    /// A message that an entity sent comes back to it.
+    Bounced {
+        /// The sender.
+        entity: OnlineId,
+        /// The receiver.
+        to: OnlineId,
+        /// What was said.
+        payload: Payload,
+        /// Whether the receiver is dead; else a bound was reached.
+        dead: bool,
+    },
+    /// A message for somebody else.
+    Send {
+        /// Where to.
+        to: Destination,
+        /// What.
+        message: Message,
+    },
+    /// The answer to a request.
+    Answer {
+        /// The request.
+        ticket: Ticket,
+        /// Its answer.
+        answer: Answer,
+    },
+    /// Something to tell people.
+    Event(Event),
+}
+
+/// Why a body is no longer in the scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// It moved.
+    Moved(Own),
+    /// It was despawned.
+    Despawned,
+    /// The record names another owner, by a change that this scene had no part in.
+    Superseded,
+}
+
+/// Why an entity was not spawned. Nothing was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SpawnRefusal {
+    /// The scene has no room.
+    #[error("the scene is full ({capacity} of {capacity})")]
+    Full {
+        /// Entities it may hold.
+        capacity: u32,
+    },
+    /// The scene is stopping.
+    #[error("the scene is draining")]
+    Draining,
+    /// The node has no ids left, and the manager has not given it a new range yet.
+    #[error("the node holds no range of ids yet")]
+    NoRange,
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It lives, under this id.
+    Spawned(OnlineId),
+    /// It does not.
+    NotSpawned(SpawnRefusal),
+    /// It is gone for good.
+    Despawned,
+    /// The attempt to move has ended.
+    Moved(MoveDone),
+    /// The move is given up; its own answer follows.
+    Cancelled,
+    /// The request was not taken up.
+    Rejected(MoveError),
+}
+
+/// How an attempt to move ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveDone {
+    /// The attempt.
+    pub id: MoveId,
+    /// The entity.
+    pub entity: OnlineId,
+    /// The target, or the number that no open scene has.
+    pub to: Result<Own, SceneId>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The entity's epoch, as far as the source knows.
+    pub epoch: Epoch,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// Something to tell people: one line in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The source takes up a request to move.
+    MoveBegan {
+        /// The attempt.
+        id: MoveId,
+        /// The entity.
+        entity: OnlineId,
+        /// Its label.
+        label: Option<String>,
+        /// The target, or the number that no open scene has.
+        to: Result<Own, SceneId>,
+        /// The entity's epoch.
+        epoch: Epoch,
+    },
+    /// The target has taken over.
+    MoveArrived {
+        /// The attempt.
+        id: MoveId,
+        /// The entity.
+        entity: OnlineId,
+        /// Its label.
+        label: Option<String>,
+        /// The source.
+        from: Own,
+        /// The entity's new epoch.
+        epoch: Epoch,
+        /// Encoded size of the state.
+        bytes: u64,
+    },
+    /// The attempt has ended, as the source sees it.
+    MoveEnded {
+        /// Its label.
+        label: Option<String>,
+        /// How.
+        done: MoveDone,
+    },
+    /// A move that was reported as undecided is decided.
+    MoveDecided {
+        /// The attempt.
+        id: MoveId,
+        /// The entity.
+        entity: OnlineId,
+        /// Who owns the entity.
+        owner: Option<Own>,
+        /// Its epoch.
+        epoch: Epoch,
+    },
+}
+
+/// How an entity stands in its scene.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stand {
+    /// `active`, `frozen` or `deciding`.
+    pub phase: &'static str,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// Epoch at which the copy was made.
+    pub data: Epoch,
+    /// What it is.
+    pub identity: Identity,
+    /// Streams that it has applied messages of.
+    pub senders: u64,
+    /// Messages applied.
+    pub applied: u64,
+    /// Messages sent and not acknowledged.
+    pub unacknowledged: u64,
+}

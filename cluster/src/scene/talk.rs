@@ -1,0 +1,185 @@
+//! Messages to entities of the scene, and messages that they send.
+
+use slipgate_entity::OnlineId;
+
+use super::alarm::Alarm;
+use super::phase::Phase;
+use super::{Destination, Output, Scene};
+use crate::message::{Control, Data, Message, Payload, Sender};
+use crate::stream::{SendStream, StreamId, StreamOutput, Verdict};
+use crate::{Epoch, Now, Own, Record};
+
+impl Scene {
+    pub(super) fn data(&mut self, data: Data, out: &mut Vec<Output>) {
+        let entity = data.entity;
+        if let Some(live) = self.live.get_mut(&entity) {
+            match &mut live.phase {
+                Phase::Active | Phase::Reserving(_) => self.apply(data, out),
+                Phase::Frozen(frozen) => frozen.held.hold(data, &self.limits),
+                Phase::Deciding(deciding) => deciding.held.hold(data, &self.limits),
+            }
+        } else if let Some(staged) = self.staged.get_mut(&entity) {
+            staged.held.hold(data, &self.limits);
+        } else {
+            self.send_elsewhere(&data, out);
+        }
+    }
+
+    /// The rule for an active entity: the next number is applied, and what was waiting behind it.
+    pub(super) fn apply(&mut self, data: Data, out: &mut Vec<Output>) {
+        let entity = data.entity;
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let (stream, reply_to) = (data.stream, data.reply_to);
+        match live.inbox.accept(data, &self.limits) {
+            Verdict::Apply(messages) => {
+                self.acks.insert((entity, stream), reply_to);
+                out.extend(messages.into_iter().map(|data| Output::Apply {
+                    entity,
+                    sender: data.sender,
+                    payload: data.payload,
+                }));
+            }
+            Verdict::Repeat => {
+                self.acks.insert((entity, stream), reply_to);
+            }
+            Verdict::Ahead | Verdict::NoRoom => {}
+        }
+    }
+
+    /// Absent: the tombstone tells where the entity went; without one the sender asks the home.
+    fn send_elsewhere(&self, data: &Data, out: &mut Vec<Output>) {
+        let (entity, stream) = (data.entity, data.stream);
+        let tombstone = self.gone.get(&entity);
+        let control = match tombstone.and_then(|tombstone| Some((tombstone.owner?, tombstone.epoch))) {
+            Some((owner, epoch)) => Control::Redirect { entity, stream, owner, epoch },
+            None => Control::NotOwner { entity, stream },
+        };
+        out.push(send(Destination::Place(data.reply_to), control));
+    }
+
+    /// The turn ends: one acknowledgement per stream that had something applied or repeated.
+    pub(super) fn flush(&mut self, out: &mut Vec<Output>) {
+        for ((entity, stream), reply_to) in std::mem::take(&mut self.acks) {
+            let Some(live) = self.live.get(&entity).filter(|live| live.is_active()) else { continue };
+            let upto = live.inbox.received().last(stream);
+            let control = Control::Ack { entity, stream, upto, owner: self.me, epoch: live.epoch };
+            out.push(send(Destination::Place(reply_to), control));
+        }
+    }
+
+    /// Acknowledges every stream that an arrived entity has applied something of: their senders learn
+    /// at once where it is.
+    pub(super) fn acknowledge_all(&mut self, entity: OnlineId) {
+        let Some(live) = self.live.get(&entity) else { return };
+        self.acks.extend(live.inbox.received().iter().map(|(stream, _, reply_to)| ((entity, stream), reply_to)));
+    }
+
+    pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
+        let me = self.place();
+        let Some(live) = self.live.get_mut(&entity) else { return };
+        let stream = live.outbox.entry(to).or_insert_with(|| {
+            self.opened += 1;
+            SendStream::open(StreamId { opened_at: me, generation: self.opened }, to)
+        });
+        if stream.push(Sender::Entity(entity), payload.clone(), &self.limits).is_err() {
+            out.push(Output::Bounced { entity, to, payload, dead: false });
+            return;
+        }
+        self.senders_to.entry(to).or_default().insert(entity);
+        self.transmit(entity, to, now, out);
+    }
+
+    /// Sends what a stream of an active entity now may, and sets its alarm.
+    pub(super) fn transmit(&mut self, entity: OnlineId, to: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let reply_to = self.place();
+        let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return };
+        let Some(stream) = live.outbox.get_mut(&to) else { return };
+        let mut sends = Vec::new();
+        let before = stream.due();
+        stream.transmit(reply_to, now, &self.limits, &mut sends);
+        if let Some(due) = stream.due().filter(|&due| before != Some(due)) {
+            self.alarms.insert((due, Alarm::Stream(entity, to)));
+        }
+        self.put_on_the_way(to, sends, out);
+    }
+
+    pub(super) fn put_on_the_way(&mut self, receiver: OnlineId, sends: Vec<StreamOutput>, out: &mut Vec<Output>) {
+        for output in sends {
+            match output {
+                StreamOutput::Data { to, data } => {
+                    out.push(Output::Send { to: Destination::Place(to.into()), message: Message::Data(data) });
+                }
+                StreamOutput::AskHome => {
+                    let nonce = self.nonce();
+                    out.push(send(Destination::Home(receiver), Control::Query { entity: receiver, nonce }));
+                }
+            }
+        }
+    }
+
+    /// Sends everything unacknowledged anew: the sender has just become active here.
+    pub(super) fn resume_sending(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let Some(live) = self.live.get_mut(&entity) else { return };
+        let receivers: Vec<_> = live.outbox.keys().copied().collect();
+        for to in receivers {
+            if let Some(stream) = self.live.get_mut(&entity).and_then(|live| live.outbox.get_mut(&to)) {
+                stream.resume();
+            }
+            self.transmit(entity, to, now, out);
+        }
+    }
+
+    /// An owner or a scene answers a stream of one of our entities. A frozen sender ignores it: the copy
+    /// under way does not know it, and would be told again.
+    pub(super) fn stream_heard(&mut self, heard: StreamNews, now: Now, out: &mut Vec<Output>) {
+        let to = heard.receiver;
+        let Some(sender) = self.sender_of(to, heard.stream) else { return };
+        let Some(stream) = self.live.get_mut(&sender).and_then(|live| live.outbox.get_mut(&to)) else { return };
+        if let Some(upto) = heard.applied {
+            stream.acknowledge(upto);
+        }
+        match heard.owner {
+            Some((owner, epoch)) => {
+                stream.learn(owner, epoch);
+            }
+            None => {
+                let nonce = self.nonce();
+                out.push(send(Destination::Home(to), Control::Query { entity: to, nonce }));
+            }
+        }
+        self.transmit(sender, to, now, out);
+    }
+
+    fn sender_of(&self, to: OnlineId, id: StreamId) -> Option<OnlineId> {
+        let holds = |live: &super::Live| live.is_active() && live.outbox.get(&to).is_some_and(|s| s.id() == id);
+        self.senders_to.get(&to)?.iter().copied().find(|sender| self.live.get(sender).is_some_and(holds))
+    }
+
+    /// The home's word on a receiver, for every entity here that writes to it.
+    pub(super) fn receiver_record(&mut self, to: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
+        let senders: Vec<_> = self.senders_to.get(&to).into_iter().flatten().copied().collect();
+        for sender in senders {
+            let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
+            let Some(stream) = live.outbox.get_mut(&to) else { continue };
+            for waiting in stream.learn_record(record) {
+                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, dead: true });
+            }
+            self.transmit(sender, to, now, out);
+        }
+    }
+}
+
+/// What an owner or a scene says to the sender of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StreamNews {
+    pub(super) receiver: OnlineId,
+    pub(super) stream: StreamId,
+    /// Everything up to this number is applied.
+    pub(super) applied: Option<u64>,
+    /// Who owns the receiver; none: whoever speaks does not know.
+    pub(super) owner: Option<(Own, Epoch)>,
+}
+
+pub(super) fn send(to: Destination, control: Control) -> Output {
+    Output::Send { to, message: Message::Control(control) }
+}

@@ -1,0 +1,185 @@
+//! The receiver's end of all streams to one entity.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::StreamId;
+use crate::message::Data;
+use crate::{Limits, Place};
+
+/// What an entity has applied, per stream. Part of its state: it moves with the entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    streams: BTreeMap<StreamId, Last>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Last {
+    number: u64,
+    reply_to: Place,
+}
+
+impl Received {
+    /// Highest number of `stream` applied without a gap; 0 if none.
+    #[must_use]
+    pub fn last(&self, stream: StreamId) -> u64 {
+        self.streams.get(&stream).map_or(0, |last| last.number)
+    }
+
+    /// Each stream with its highest number and the place where its sender was last heard from.
+    pub fn iter(&self) -> impl Iterator<Item = (StreamId, u64, Place)> + '_ {
+        self.streams.iter().map(|(&stream, last)| (stream, last.number, last.reply_to))
+    }
+
+    /// Number of streams.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Whether nothing was ever applied.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// Messages applied over all streams.
+    #[must_use]
+    pub fn applied(&self) -> u64 {
+        self.streams.values().map(|last| last.number).sum()
+    }
+}
+
+/// What becomes of a message that came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Apply these, in this order: it was the next one, and closed the gap before the others.
+    Apply(Vec<Data>),
+    /// It is applied already: acknowledge again.
+    Repeat,
+    /// It is ahead of a gap and waits.
+    Ahead,
+    /// It is ahead of a gap and there is no room to wait; its sender will send it again.
+    NoRoom,
+}
+
+/// What an entity has applied, and what waits for a gap to close.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inbox {
+    received: Received,
+    ahead: BTreeMap<(StreamId, u64), Data>,
+    ahead_bytes: usize,
+}
+
+impl Inbox {
+    /// An inbox that goes on where `received` ends.
+    #[must_use]
+    pub fn resume(received: Received) -> Self {
+        Self { received, ahead: BTreeMap::new(), ahead_bytes: 0 }
+    }
+
+    /// What was applied.
+    #[must_use]
+    pub fn received(&self) -> &Received {
+        &self.received
+    }
+
+    /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds.
+    pub fn accept(&mut self, data: Data, limits: &Limits) -> Verdict {
+        let last = self.received.last(data.stream);
+        if data.seq <= last {
+            return Verdict::Repeat;
+        }
+        if data.seq > last + 1 {
+            let bytes = self.ahead_bytes + data.payload.len();
+            if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
+                return Verdict::NoRoom;
+            }
+            let key = (data.stream, data.seq);
+            if self.ahead.insert(key, data).is_none() {
+                self.ahead_bytes = bytes;
+            }
+            return Verdict::Ahead;
+        }
+        let stream = data.stream;
+        let reply_to = data.reply_to;
+        let mut next = data.seq + 1;
+        let mut apply = vec![data];
+        while let Some(data) = self.ahead.remove(&(stream, next)) {
+            self.ahead_bytes -= data.payload.len();
+            apply.push(data);
+            next += 1;
+        }
+        self.received.streams.insert(stream, Last { number: next - 1, reply_to });
+        Verdict::Apply(apply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use slipgate_entity::{OnlineId, RangeId};
+
+    use super::*;
+    use crate::message::Sender;
+    use crate::{Port, Session};
+
+    fn data(generation: u64, seq: u64) -> Data {
+        let place = Place { session: Session::new(1, 1), port: Port::Router(0) };
+        Data {
+            entity: OnlineId::new(RangeId(1), 1),
+            stream: StreamId { opened_at: place, generation },
+            seq,
+            sender: Sender::Tool(Session::new(1, 1)),
+            reply_to: place,
+            hops: 0,
+            payload: Arc::from([0u8; 10].as_slice()),
+        }
+    }
+
+    fn accept(inbox: &mut Inbox, generation: u64, seq: u64) -> Vec<u64> {
+        match inbox.accept(data(generation, seq), &Limits::default()) {
+            Verdict::Apply(apply) => apply.iter().map(|data| data.seq).collect(),
+            Verdict::Repeat | Verdict::Ahead | Verdict::NoRoom => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_next_number_is_applied_and_a_lower_one_is_only_acknowledged_again() {
+        let mut inbox = Inbox::default();
+        assert_eq!(accept(&mut inbox, 1, 1), [1]);
+        assert_eq!(inbox.accept(data(1, 1), &Limits::default()), Verdict::Repeat);
+        assert_eq!(accept(&mut inbox, 1, 2), [2]);
+        assert_eq!(inbox.received().last(data(1, 0).stream), 2);
+    }
+
+    #[test]
+    fn a_number_ahead_of_a_gap_waits_and_follows_once_the_gap_closes() {
+        let mut inbox = Inbox::default();
+        assert_eq!(inbox.accept(data(1, 3), &Limits::default()), Verdict::Ahead);
+        assert_eq!(inbox.accept(data(1, 2), &Limits::default()), Verdict::Ahead);
+        assert_eq!(accept(&mut inbox, 1, 1), [1, 2, 3]);
+        assert_eq!(inbox.ahead_bytes, 0);
+    }
+
+    #[test]
+    fn streams_do_not_wait_for_each_other() {
+        let mut inbox = Inbox::default();
+        assert_eq!(inbox.accept(data(1, 2), &Limits::default()), Verdict::Ahead);
+        assert_eq!(accept(&mut inbox, 2, 1), [1]);
+        assert_eq!(inbox.received().len(), 1);
+    }
+
+    #[test]
+    fn what_waits_ahead_of_gaps_is_bounded_and_a_repeat_does_not_count_twice() {
+        let limits = Limits { held_messages: 2, ..Limits::default() };
+        let mut inbox = Inbox::default();
+        assert_eq!(inbox.accept(data(1, 5), &limits), Verdict::Ahead);
+        assert_eq!(inbox.accept(data(1, 5), &limits), Verdict::Ahead);
+        assert_eq!(inbox.ahead_bytes, 10);
+        assert_eq!(inbox.accept(data(1, 6), &limits), Verdict::Ahead);
+        assert_eq!(inbox.accept(data(1, 7), &limits), Verdict::NoRoom);
+    }
+}
