@@ -1,0 +1,258 @@
+//! What a link sends next: control before messages before state.
+//!
+//! ```text
+//!   control   [ack][record][reserve]...     needs no credit; acknowledgements of one stream coalesce
+//!   messages  [data][data][ask]...          only while there is credit
+//!   bulk      [chunk of A][chunk of B]...   in turns, one chunk at a time
+//! ```
+//!
+//! So a flood of messages never delays a lease or a decision by more than a batch, and a large state
+//! never delays a message by more than a chunk.
+//!
+//! Keeps: each lane is bounded; what does not fit comes back at once. Everything that may be dropped is
+//! repeated by whoever sent it.
+//! Leaves out: sockets, connecting, time.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use slipgate_cluster::Port;
+use slipgate_cluster::message::{Control, Message, ToolMessage};
+use slipgate_cluster::stream::StreamId;
+use slipgate_entity::OnlineId;
+
+use crate::codec;
+use crate::frame::{CHUNK_BYTES_MAX, Chunk, Frame, Wire};
+
+/// Bounds of the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneLimits {
+    /// Control messages that wait. Default 65,536.
+    pub control: usize,
+    /// Messages that wait. Default 65,536.
+    pub messages: usize,
+    /// Payload bytes of the messages that wait. Default 16 MiB.
+    pub message_bytes: usize,
+    /// Bytes of state that wait. Default 64 MiB.
+    pub bulk_bytes: usize,
+    /// Bytes of messages frames that may be on the way before the peer returns credit. Default 1 MiB.
+    pub credit: u64,
+}
+
+impl Default for LaneLimits {
+    fn default() -> Self {
+        Self { control: 1 << 16, messages: 1 << 16, message_bytes: 16 << 20, bulk_bytes: 64 << 20, credit: 1 << 20 }
+    }
+}
+
+/// What waits to be sent over one link.
+#[derive(Debug)]
+pub struct Lanes {
+    limits: LaneLimits,
+    control: VecDeque<Wire>,
+    /// Control messages ever taken out, so that `acks` can hold stable positions.
+    control_taken: u64,
+    acks: BTreeMap<(Port, OnlineId, StreamId), u64>,
+    messages: VecDeque<Wire>,
+    message_bytes: usize,
+    bulk: VecDeque<Transfer>,
+    bulk_bytes: usize,
+    transfers: u64,
+    credit: u64,
+}
+
+#[derive(Debug)]
+struct Transfer {
+    id: u64,
+    key: Option<(OnlineId, u64)>,
+    bytes: Vec<u8>,
+    offset: usize,
+}
+
+impl Lanes {
+    /// Empty lanes, with full credit.
+    #[must_use]
+    pub fn new(limits: LaneLimits) -> Self {
+        Self {
+            limits,
+            control: VecDeque::new(),
+            control_taken: 0,
+            acks: BTreeMap::new(),
+            messages: VecDeque::new(),
+            message_bytes: 0,
+            bulk: VecDeque::new(),
+            bulk_bytes: 0,
+            transfers: 0,
+            credit: limits.credit,
+        }
+    }
+
+    /// Puts a message into its lane.
+    ///
+    /// # Errors
+    ///
+    /// If the lane is full; the message comes back.
+    pub fn push(&mut self, wire: Wire) -> Result<(), Box<Wire>> {
+        match &wire.message {
+            Message::Control(control) => {
+                let key = ack_key(wire.to, control);
+                self.push_control(wire, key)
+            }
+            Message::Manager(_) => self.push_control(wire, None),
+            Message::Data(data) => {
+                let bytes = data.payload.len();
+                self.push_message(wire, bytes)
+            }
+            Message::Tool(tool) => {
+                let bytes = tool_bytes(tool);
+                if bytes > CHUNK_BYTES_MAX { self.push_bulk(wire, None) } else { self.push_message(wire, bytes) }
+            }
+            Message::Prepare(prepare) => {
+                let key = (prepare.entity, prepare.label.as_u64());
+                self.push_bulk(wire, Some(key))
+            }
+        }
+    }
+
+    fn push_control(&mut self, wire: Wire, key: Option<(Port, OnlineId, StreamId)>) -> Result<(), Box<Wire>> {
+        if let Some(&position) = key.as_ref().and_then(|key| self.acks.get(key)) {
+            let index = usize::try_from(position - self.control_taken).expect("the lane is far shorter than 2^64");
+            self.control[index] = wire;
+            return Ok(());
+        }
+        if self.control.len() >= self.limits.control {
+            return Err(Box::new(wire));
+        }
+        if let Some(key) = key {
+            self.acks.insert(key, self.control_taken + self.control.len() as u64);
+        }
+        self.control.push_back(wire);
+        Ok(())
+    }
+
+    fn push_message(&mut self, wire: Wire, bytes: usize) -> Result<(), Box<Wire>> {
+        if self.messages.len() >= self.limits.messages || self.message_bytes + bytes > self.limits.message_bytes {
+            return Err(Box::new(wire));
+        }
+        self.message_bytes += bytes;
+        self.messages.push_back(wire);
+        Ok(())
+    }
+
+    fn push_bulk(&mut self, wire: Wire, key: Option<(OnlineId, u64)>) -> Result<(), Box<Wire>> {
+        if key.is_some() && self.bulk.iter().any(|transfer| transfer.key == key) {
+            // A repeat of what still waits here.
+            return Ok(());
+        }
+        let Ok(bytes) = codec::encode(&wire) else { return Err(Box::new(wire)) };
+        if self.bulk_bytes + bytes.len() > self.limits.bulk_bytes {
+            return Err(Box::new(wire));
+        }
+        self.bulk_bytes += bytes.len();
+        self.transfers += 1;
+        self.bulk.push_back(Transfer { id: self.transfers, key, bytes, offset: 0 });
+        Ok(())
+    }
+
+    /// The next frame, by urgency; none while nothing may be sent. Its bytes are ready for the framing.
+    pub fn next_frame(&mut self) -> Option<Vec<u8>> {
+        if !self.control.is_empty() {
+            let count = self.control.len().min(BATCH_MAX);
+            let batch: Vec<_> = self.control.drain(..count).collect();
+            self.control_taken += count as u64;
+            for wire in &batch {
+                if let Message::Control(control) = &wire.message
+                    && let Some(key) = ack_key(wire.to, control)
+                {
+                    self.acks.remove(&key);
+                }
+            }
+            return Some(Frame::Control(batch).encode());
+        }
+        if self.credit > 0 && !self.messages.is_empty() {
+            let frame = Frame::Messages(self.take_batch()).encode();
+            self.credit = self.credit.saturating_sub(frame.len() as u64);
+            return Some(frame);
+        }
+        self.next_chunk()
+    }
+
+    fn take_batch(&mut self) -> Vec<Wire> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.len() < BATCH_MAX && bytes < BATCH_BYTES {
+            let Some(wire) = self.messages.pop_front() else { break };
+            let payload = payload_bytes(&wire.message);
+            bytes += payload;
+            self.message_bytes -= payload;
+            batch.push(wire);
+        }
+        batch
+    }
+
+    fn next_chunk(&mut self) -> Option<Vec<u8>> {
+        let mut transfer = self.bulk.pop_front()?;
+        let end = transfer.bytes.len().min(transfer.offset + CHUNK_BYTES_MAX);
+        let piece = transfer.bytes[transfer.offset..end].to_vec();
+        let length = |bytes: usize| u32::try_from(bytes).expect("a transfer stays below the codec's limit");
+        let chunk = Chunk {
+            transfer: transfer.id,
+            total: length(transfer.bytes.len()),
+            offset: length(transfer.offset),
+            bytes: piece,
+        };
+        transfer.offset = end;
+        if end < transfer.bytes.len() {
+            // At most so many alternate: the peer keeps a place for each.
+            let turns = self.bulk.len().min(crate::assembly::TRANSFERS_MAX / 2);
+            self.bulk.insert(turns, transfer);
+        } else {
+            self.bulk_bytes -= transfer.bytes.len();
+        }
+        Some(Frame::Chunk(chunk).encode())
+    }
+
+    /// The peer has placed or refused so many bytes of messages frames.
+    pub fn add_credit(&mut self, bytes: u64) {
+        self.credit = self.credit.saturating_add(bytes).min(self.limits.credit);
+    }
+
+    /// A new connection of the same session: credit is full, transfers start again from their beginning.
+    pub fn reconnect(&mut self) {
+        self.credit = self.limits.credit;
+        for transfer in &mut self.bulk {
+            transfer.offset = 0;
+            self.transfers += 1;
+            transfer.id = self.transfers;
+        }
+    }
+
+    /// Messages that wait, over all lanes.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.control.len() + self.messages.len() + self.bulk.len()
+    }
+}
+
+fn ack_key(to: Port, control: &Control) -> Option<(Port, OnlineId, StreamId)> {
+    if let Control::Ack { entity, stream, .. } = control { Some((to, *entity, *stream)) } else { None }
+}
+
+fn payload_bytes(message: &Message) -> usize {
+    match message {
+        Message::Data(data) => data.payload.len(),
+        Message::Tool(tool) => tool_bytes(tool),
+        Message::Control(_) | Message::Prepare(_) | Message::Manager(_) => 0,
+    }
+}
+
+fn tool_bytes(tool: &ToolMessage) -> usize {
+    match tool {
+        ToolMessage::Ask { question, .. } => question.len(),
+        ToolMessage::Answer { answer, .. } => answer.len(),
+    }
+}
+
+/// Messages in one frame, at most: amortises a frame and a wake-up without delaying the first.
+const BATCH_MAX: usize = 512;
+/// Payload bytes after which a batch takes no more.
+const BATCH_BYTES: usize = 64 << 10;
