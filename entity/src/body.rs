@@ -4,6 +4,15 @@
 //! know where it lives, who routes to it or that it moves. It applies one message at a time and
 //! says what should follow as [`Effect`]s; the scene carries them out when the handler has returned.
 //!
+//! ```text
+//! scene                     wrapper with a codec        game type
+//!   payload bytes   --->   Body::apply: decode   --->   take(message) changes its fields
+//!   sends follow    <---   Effects: encode       <---   typed effects
+//! ```
+//!
+//! A game type is typed and knows no bytes (see [`Walker::take`](crate::Walker::take)); a wrapper in a
+//! layer with a codec joins the two and implements [`Body`].
+//!
 //! Keeps: a body decoded from what another body encoded behaves alike.
 //! Leaves out: delivery, order, moving (`slipgate_cluster`), the bytes' codec (`slipgate_proto`).
 

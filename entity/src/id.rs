@@ -14,7 +14,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -34,10 +35,13 @@ impl fmt::Display for SceneId {
 ///
 /// The slot number is used again after a despawn; only together with a generation (a
 /// [`Handle`](crate::Handle)) does it name one life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId(u64);
 
 impl EntityId {
+    /// Slot 0 of scene 0; the place in the zero handle.
+    pub(crate) const ZERO: Self = Self(0);
+
     /// Highest sequence number: 48 bits.
     pub const SEQ_MAX: u64 = (1 << 48) - 1;
 
@@ -61,7 +65,6 @@ impl EntityId {
     /// Scene in the upper 16 bits.
     #[must_use]
     pub fn scene(self) -> SceneId {
-        #[expect(clippy::cast_possible_truncation, reason = "a shift by 48 leaves 16 bits")]
         SceneId((self.0 >> 48) as u16)
     }
 
@@ -94,9 +97,7 @@ impl LocalId {
     /// Generation in the upper 32 bits.
     #[must_use]
     pub fn generation(self) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "a shift by 32 leaves 32 bits")]
-        let generation = (self.0 >> 32) as u32;
-        generation
+        (self.0 >> 32) as u32
     }
 
     /// Slot in the lower 32 bits.
@@ -120,8 +121,9 @@ impl fmt::Display for RangeId {
 
 /// Number of an entity in the whole cluster, for as long as the cluster's manager store lives.
 ///
-/// Never issued twice; kept over every move. Prints as `range.counter`, for example `3.1204`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Never issued twice; kept over every move. Prints as `range.counter`, for example `3.1204`; so it
+/// is written in JSON and other text formats, while binary ones hold the whole number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OnlineId(u64);
 
 impl OnlineId {
@@ -134,7 +136,6 @@ impl OnlineId {
     /// Range in the upper 32 bits; it tells the entity's home.
     #[must_use]
     pub fn range(self) -> RangeId {
-        #[expect(clippy::cast_possible_truncation, reason = "a shift by 32 leaves 32 bits")]
         RangeId((self.0 >> 32) as u32)
     }
 
@@ -184,6 +185,22 @@ impl FromStr for OnlineId {
             digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
         };
         Ok(Self::new(RangeId(number(range).ok_or_else(wrong)?), number(counter).ok_or_else(wrong)?))
+    }
+}
+
+impl Serialize for OnlineId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+
+impl<'de> Deserialize<'de> for OnlineId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+        } else {
+            u64::deserialize(deserializer).map(Self)
+        }
     }
 }
 
@@ -240,6 +257,14 @@ mod tests {
         assert_eq!(id.to_string(), "3.1204");
         assert_eq!("3.1204".parse(), Ok(id));
         assert_eq!(id.as_u64(), 3 << 32 | 1204);
+    }
+
+    #[test]
+    fn an_online_id_is_text_in_json_and_nothing_else_is_read_for_it() {
+        let id = OnlineId::new(RangeId(3), 1204);
+        assert_eq!(serde_json::to_string(&id).expect("an id is JSON"), r#""3.1204""#);
+        assert_eq!(serde_json::from_str::<OnlineId>(r#""3.1204""#).expect("its own text"), id);
+        assert!(serde_json::from_str::<OnlineId>("12884903092").is_err());
     }
 
     #[test]

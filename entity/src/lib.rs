@@ -4,6 +4,13 @@
 //! reference to a dead entity is recognised for good. What travels between scenes is not a handle
 //! but an [`OnlineId`], which the entity keeps for its whole life.
 //!
+//! ```text
+//!            in one scene of one process            in the whole cluster
+//!   who      Handle 1:42/gen3, LocalId              OnlineId 3.1204
+//!   lives    from spawn to despawn or departure     from registration to death, over every move
+//!   finds    a slot of the runtime                  the entity's home, which knows its owner
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
 //! | [`id`] | the newtypes that name scenes, entities and players |
@@ -12,6 +19,8 @@
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
 //! | [`body`] | what an entity type must be able to do to live in a scene |
 //! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
+//!
+//! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), bytes (`slipgate_proto`).
 
 pub mod body;
 pub mod handle;
@@ -20,8 +29,10 @@ pub mod map;
 pub mod runtime;
 pub mod walker;
 
-pub use body::{Body, Effect};
+pub use body::{ApplyError, Body, Effect};
 pub use handle::Handle;
 pub use id::{EntityId, LocalId, OnlineId, ParseIdError, PersistId, PlayerId, RangeId, SceneId, TypeName};
 pub use map::FixedMap;
-pub use runtime::{LookupError, Runtime};
+pub use runtime::hooks::{Hooks, NoHooks};
+pub use runtime::{LookupError, Runtime, SlotsExhausted};
+pub use walker::{WALKER_TYPE, WALKER_VERSION, Walker};

@@ -66,3 +66,47 @@ impl<K: Eq + Hash, V> FixedMap<K, V> {
         self.inner.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_under_its_key_until_it_is_removed() {
+        let mut map = FixedMap::default();
+        assert_eq!(map.insert(7u64, "ann"), None);
+        assert_eq!(map.get(&7), Some(&"ann"));
+        assert!(map.contains(&7));
+        assert_eq!(map.len(), 1);
+
+        assert_eq!(map.remove(&7), Some("ann"));
+        assert_eq!(map.remove(&7), None);
+        assert!(!map.contains(&7));
+        assert!(map.is_empty());
+    }
+
+    #[test]
+    fn an_insert_hands_back_the_value_it_replaces() {
+        let mut map = FixedMap::default();
+        map.insert(7u64, "ann");
+        assert_eq!(map.insert(7, "bob"), Some("ann"));
+        assert_eq!(map.len(), 1);
+    }
+
+    #[test]
+    fn a_value_is_made_only_where_there_is_none() {
+        let mut map = FixedMap::default();
+        *map.or_insert_with(7u64, || 1) += 1;
+        *map.or_insert_with(7, || unreachable!("there is a value")) += 1;
+        assert_eq!(map.get(&7), Some(&3));
+    }
+
+    #[test]
+    fn a_value_can_be_changed_in_place() {
+        let mut map = FixedMap::default();
+        map.insert(7u64, 1);
+        *map.get_mut(&7).expect("there is a value") = 2;
+        assert_eq!(map.get(&7), Some(&2));
+        assert_eq!(map.get_mut(&8), None);
+    }
+}
