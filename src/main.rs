@@ -1,1 +1,3 @@
+//! The `slipgate` program: runs a node, or asks one.
+
 fn main() {}
