@@ -53,8 +53,7 @@ pub enum LedgerError {
 }
 
 impl Ledger {
-    /// Senders that are kept apart by name. A guess: four times the senders of a large tour; a full
-    /// ledger stays below 32 KiB.
+    /// Senders that are kept apart by name. A guess; a full ledger encodes to less than 32 KiB.
     pub const SENDERS_MAX: usize = 256;
 
     /// Longest name of a sender, in bytes: that of a type, twice that of a node.
