@@ -130,10 +130,8 @@ impl Directory {
         *record = new;
         match new.owner {
             Some(owner) => self.ownership.assign(entity, owner),
-            None => {
-                self.ownership.retire(entity);
-            }
-        }
+            None => self.ownership.retire(entity),
+        };
         true
     }
 
