@@ -25,6 +25,7 @@
 //! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
 //! | [`router`] | the streams of tools, and of senders that are gone |
 //! | [`range`] | the node's stock of id ranges |
+//! | [`member`] | a node's side of its membership: lease and view |
 //! | [`manager`] | members, incarnations, leases, scenes, homes, counters |
 //! | [`view`] | what the manager tells every node of the cluster |
 //! | [`limits`] | bounds and deadlines |
@@ -32,6 +33,7 @@
 pub mod directory;
 pub mod limits;
 pub mod manager;
+pub mod member;
 pub mod message;
 pub mod moves;
 pub mod node;

@@ -1,144 +1,212 @@
-//! skeleton
+//! Who is a member, under which incarnation; which ranges are issued; where scenes and homes are.
+//!
+//! One manager runs in a cluster. It is off the data path: while it restarts, entities keep
+//! working, and only joins, new ranges and verdicts wait.
+//!
+//! ```text
+//!   Join ----------> is the holder of the name alive? --Probe--> holder
+//!                        | no, or no answer in time      | ProbeAnswered
+//!                        v                               v
+//!   Persist, TellAll(View), Welcome(incarnation + 1)    Refused(NameTaken)
+//!
+//!   Range(request) --> same number as the last: the same range again
+//!                      higher: Persist, TellAll(View), Range      lower: nothing
+//! ```
+//!
+//! Outputs are orders, and their order counts: a `Persist` stands before every answer and every view
+//! that depends on it. Whoever performs them stops for good at a write that fails, and performs
+//! nothing after it; several writes may be put together, if all of them go before all else.
+//!
+//! Keeps: a range is issued once; an incarnation is given once; the version of the view never falls;
+//! all three over restarts of the manager at any moment. Only the latest life of a node gets ranges
+//! and renewals. A name has one member.
+//! Leaves out: verdicts on dead sessions (a lease that ends is only reported, `end_leases` is their
+//! place), new homes for ranges, scenes that open and close at run time, and whether an address or
+//! its text is sound: the handshake checks that.
 
+mod event;
+mod grant;
+mod join;
+mod life;
+mod message;
+mod state;
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use slipgate_entity::{RangeId, SceneId};
-use thiserror::Error;
+pub use event::ManagerEvent;
+use join::Queue;
+pub use life::Waits;
+use life::{Life, Presence};
+pub use message::{Counter, JoinRefusal, JoinReply, JoinRequest, ManagerReply, ManagerRequest, SceneDeclaration};
+pub use state::{Grant, Stored, Write};
 
-use crate::{NodeName, Now, Session, View};
+use crate::{NodeId, NodeName, Now, Session, View};
 
-/// What a node asks of the manager once it has joined.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ManagerRequest {
-    /// Prolongs the lease.
-    Renew {
-        /// Who asks.
-        session: Session,
-        /// When, by the clock of the node that asks; comes back.
-        sent: Now,
-        /// The version of the view that the node has.
-        version: u64,
+/// Names a join while it waits; made by the shell, meaningless outside its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub u64);
+
+/// What happens to the manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A node asks to become a member.
+    Join {
+        /// Names the join until it is answered; fresh.
+        ticket: Ticket,
+        /// Whether it is the node that runs this manager. Nobody else can be that node, so it is
+        /// decided at once.
+        own_node: bool,
+        /// What it asks.
+        request: JoinRequest,
     },
-    /// Asks for the next range of a counter.
-    Range {
-        /// Who asks.
-        session: Session,
-        /// Numbers this session's requests, from 1; a repeat carries the same number.
-        request: u64,
-        /// Which counter.
-        counter: Counter,
+    /// Whoever asked to join is gone and waits no more.
+    Withdrawn {
+        /// Its ticket.
+        ticket: Ticket,
     },
+    /// A member asks something.
+    Request {
+        /// The session whose link it came over.
+        from: Session,
+        /// What it asks.
+        request: ManagerRequest,
+    },
+    /// A link to a session is up.
+    LinkUp(Session),
+    /// The link to a session is down.
+    LinkDown(Session),
+    /// A session answered a probe over its link.
+    ProbeAnswered(Session),
+    /// A session said goodbye: it stops as planned. Also: its welcome reached nobody.
+    Left(Session),
+    /// Time passed.
+    Tick,
 }
 
-/// A counter that ranges are cut from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Counter {
-    /// Online ids of entities.
-    Online,
+/// What the manager orders, to be performed in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Puts the writes on disk, all or none, before anything after it is performed.
+    Persist(Vec<Write>),
+    /// Tells one session.
+    Tell {
+        /// Whom.
+        to: Session,
+        /// What.
+        reply: ManagerReply,
+    },
+    /// Tells every session with a link, and the own node.
+    TellAll(ManagerReply),
+    /// Answers a join.
+    JoinAnswer {
+        /// Which one.
+        ticket: Ticket,
+        /// The answer.
+        reply: JoinReply,
+    },
+    /// Asks a session over its link whether it lives.
+    Probe(Session),
+    /// Reports something for logs.
+    Event(ManagerEvent),
 }
 
-/// What the manager tells a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ManagerReply {
-    /// The lease is prolonged: counted from `sent`, by the node's own clock.
-    Renewed {
-        /// As asked.
-        session: Session,
-        /// As asked.
-        sent: Now,
-    },
-    /// The range asked for; on disk before it was told.
-    Range {
-        /// As asked.
-        session: Session,
-        /// As asked.
-        request: u64,
-        /// As asked.
-        counter: Counter,
-        /// The range.
-        range: RangeId,
-    },
-    /// The session is not the latest life of its node, or was never one.
-    NotMember {
-        /// As asked.
-        session: Session,
-    },
-    /// The cluster as it now is.
-    View(Arc<View>),
+/// The manager of a cluster.
+#[derive(Debug)]
+pub struct Manager {
+    stored: Stored,
+    told: Arc<View>,
+    waits: Waits,
+    lives: BTreeMap<NodeId, Life>,
+    joins: BTreeMap<NodeName, Queue>,
 }
 
-/// What a node tells the manager to become a member.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JoinRequest {
-    /// Its name.
-    pub name: NodeName,
-    /// What peers dial.
-    pub address: String,
-    /// Where its admin interface listens.
-    pub admin: String,
-    /// The scenes that its configuration places on it.
-    pub scenes: Vec<SceneDeclaration>,
-}
+impl Manager {
+    /// Continues from what is on disk; from nothing, if `stored` is the default.
+    ///
+    /// Every stored member gets a whole lease anew: what it renewed before is not known.
+    #[must_use]
+    pub fn load(stored: Stored, waits: Waits, now: Now) -> Self {
+        let life = Life::begin(Presence::Loaded, now + waits.lease);
+        let lives = stored.view.members.keys().map(|node| (*node, life)).collect();
+        Self { told: Arc::new(stored.view.clone()), stored, waits, lives, joins: BTreeMap::new() }
+    }
 
-/// A scene as a node's configuration declares it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SceneDeclaration {
-    /// Its number.
-    pub id: SceneId,
-    /// Its name.
-    pub name: NodeName,
-    /// Entities it may hold.
-    pub capacity: u32,
-}
+    /// The cluster as it was last told.
+    #[must_use]
+    pub fn view(&self) -> &Arc<View> {
+        &self.told
+    }
 
-/// The manager's answer to a join.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum JoinReply {
-    /// The node is a member.
-    Welcome {
-        /// Its new life.
-        session: Session,
-        /// The cluster, with the newcomer in it.
-        view: Arc<View>,
-        /// How long a lease lasts, in milliseconds.
-        lease_ms: u64,
-    },
-    /// The node is not let in.
-    Refused(JoinRefusal),
-}
+    /// Takes one input and appends what is to be done.
+    pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
+        match input {
+            Input::Join { ticket, own_node, request } => {
+                self.ask_to_join(join::Applicant { ticket, own_node, request }, now, out);
+            }
+            Input::Withdrawn { ticket } => self.withdraw(ticket, now, out),
+            Input::Request { from, request } => self.answer(from, &request, now, out),
+            Input::LinkUp(session) => self.saw(session, Presence::Linked, now, out),
+            Input::LinkDown(session) => self.saw(session, Presence::Unlinked, now, out),
+            Input::ProbeAnswered(session) => self.probe_answered(session, now, out),
+            Input::Left(session) => self.saw(session, Presence::Left, now, out),
+            Input::Tick => {
+                self.end_leases(now, out);
+                self.decide_all(now, out);
+            }
+        }
+    }
 
-/// Why a node is not let in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
-pub enum JoinRefusal {
-    /// A live session has that name: it answered the manager just now.
-    #[error("the cluster already has a live node named {name} at {address}")]
-    NameTaken {
-        /// The name.
-        name: NodeName,
-        /// Where its holder is.
-        address: String,
-    },
-    /// A scene of that number is placed on another node.
-    #[error("scene {scene} is already placed on node {node}")]
-    SceneTaken {
-        /// The scene's number.
-        scene: SceneId,
-        /// The node it is placed on.
-        node: NodeName,
-    },
-    /// A scene of that name has another number.
-    #[error("the scene name {name} already belongs to scene {scene}")]
-    SceneNameTaken {
-        /// The name.
-        name: NodeName,
-        /// The scene that has it.
-        scene: SceneId,
-    },
-    /// The node that was asked does not run the manager.
-    #[error("this node does not run the manager: node {manager} does")]
-    NotManager {
-        /// The node that does, as this node's configuration says.
-        manager: NodeName,
-    },
+    /// Makes changes, raises the version, and orders all of it onto the disk.
+    fn commit(&mut self, mut writes: Vec<Write>, out: &mut Vec<Output>) {
+        writes.push(Write::Version(self.stored.view.version + 1));
+        for write in &writes {
+            self.stored.apply(write);
+        }
+        self.told = Arc::new(self.stored.view.clone());
+        out.push(Output::Persist(writes));
+    }
+
+    fn latest_life(&mut self, session: Session) -> Option<&mut Life> {
+        if !self.stored.view.is_latest(session) {
+            return None;
+        }
+        self.lives.get_mut(&session.node)
+    }
+
+    /// Notes what the network says of a session. A goodbye is final, and the own node needs no link.
+    fn saw(&mut self, session: Session, presence: Presence, now: Now, out: &mut Vec<Output>) {
+        let Some(life) = self.latest_life(session) else { return };
+        let leaves = presence == Presence::Left;
+        match life.presence {
+            Presence::Left => return,
+            Presence::OwnNode if !leaves => return,
+            Presence::OwnNode
+            | Presence::Loaded
+            | Presence::Welcomed { .. }
+            | Presence::Linked
+            | Presence::Unlinked => life.presence = presence,
+        }
+        if leaves {
+            out.push(Output::Event(ManagerEvent::Left { session }));
+        }
+        self.decide_held_by(session, now, out);
+    }
+
+    /// Reports leases that ran out, each once. Verdicts will start here.
+    fn end_leases(&mut self, now: Now, out: &mut Vec<Output>) {
+        for (node, life) in &mut self.lives {
+            if life.lease_ended || life.presence == Presence::Left || now < life.lease_until {
+                continue;
+            }
+            life.lease_ended = true;
+            let member = self.stored.view.members.get(node).expect("every life belongs to a member");
+            out.push(Output::Event(ManagerEvent::LeaseEnded { session: member.session }));
+        }
+    }
 }

@@ -1,0 +1,86 @@
+//! What the manager reports for logs and metrics; nothing depends on it.
+
+use slipgate_entity::RangeId;
+
+use super::{Counter, JoinRefusal};
+use crate::{NodeName, Session};
+
+/// Something that happened at the manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ManagerEvent {
+    /// A node became a member.
+    Joined {
+        /// Its new life.
+        session: Session,
+        /// Its name.
+        name: NodeName,
+        /// What peers dial.
+        address: String,
+        /// The life it replaces, if the name was known.
+        replaces: Option<Session>,
+    },
+    /// A join waits until the manager knows whether the holder of the name lives.
+    Asking {
+        /// The name.
+        name: NodeName,
+        /// Its holder.
+        holder: Session,
+    },
+    /// A node was not let in.
+    JoinRefused {
+        /// Its name.
+        name: NodeName,
+        /// What peers would have dialled.
+        address: String,
+        /// Why.
+        refusal: JoinRefusal,
+    },
+    /// A session said goodbye.
+    Left {
+        /// Which one.
+        session: Session,
+    },
+    /// A range was granted.
+    Granted {
+        /// To whom.
+        session: Session,
+        /// From which counter.
+        counter: Counter,
+        /// The range.
+        range: RangeId,
+    },
+    /// A counter has no range left; the request stays unanswered.
+    CounterExhausted {
+        /// Which counter.
+        counter: Counter,
+        /// Who asked.
+        session: Session,
+    },
+    /// Something that is not the latest life of its node asked, and was told so.
+    NotMember {
+        /// Which session.
+        session: Session,
+    },
+    /// A request spoke for another session than the link's; it was dropped.
+    SpokeForAnother {
+        /// Whose link.
+        from: Session,
+        /// For whom it spoke.
+        session: Session,
+    },
+    /// A lease ran out by the manager's clock. No verdict follows yet.
+    LeaseEnded {
+        /// Whose.
+        session: Session,
+    },
+    /// A node has a newer view than the manager: the manager runs on an old copy of its store, and
+    /// would issue ranges twice. It should be stopped and its latest store put back.
+    StoreIsOld {
+        /// Who has the newer view.
+        session: Session,
+        /// The version it has.
+        theirs: u64,
+        /// The version the store has.
+        ours: u64,
+    },
+}

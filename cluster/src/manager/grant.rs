@@ -1,0 +1,79 @@
+//! What members ask: renewals and ranges.
+
+use slipgate_entity::RangeId;
+
+use super::life::Presence;
+use super::{Counter, Grant, Manager, ManagerEvent, ManagerReply, ManagerRequest, Output, Write};
+use crate::view::Home;
+use crate::{Now, Session};
+
+impl Manager {
+    pub(super) fn answer(&mut self, from: Session, request: &ManagerRequest, now: Now, out: &mut Vec<Output>) {
+        let session = request.session();
+        if session != from {
+            out.push(Output::Event(ManagerEvent::SpokeForAnother { from, session }));
+            return;
+        }
+        let lives = self.latest_life(session).is_some_and(|life| life.presence != Presence::Left);
+        if !lives {
+            out.push(Output::Tell { to: from, reply: ManagerReply::NotMember { session } });
+            out.push(Output::Event(ManagerEvent::NotMember { session }));
+            return;
+        }
+        match *request {
+            ManagerRequest::Renew { sent, version, .. } => {
+                self.renew(session, now);
+                out.push(Output::Tell { to: session, reply: ManagerReply::Renewed { session, sent } });
+                self.compare_view(session, version, out);
+            }
+            ManagerRequest::Range { request, counter, .. } => self.grant(session, request, counter, out),
+        }
+    }
+
+    fn renew(&mut self, session: Session, now: Now) {
+        let until = now + self.waits.lease;
+        if let Some(life) = self.latest_life(session) {
+            life.renew(until);
+        }
+    }
+
+    fn compare_view(&self, session: Session, theirs: u64, out: &mut Vec<Output>) {
+        let ours = self.told.version;
+        if theirs < ours {
+            out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
+        } else if theirs > ours {
+            out.push(Output::Event(ManagerEvent::StoreIsOld { session, theirs, ours }));
+        }
+    }
+
+    fn grant(&mut self, session: Session, request: u64, counter: Counter, out: &mut Vec<Output>) {
+        let last = self.stored.grants.get(&(session.node, counter)).filter(|grant| grant.session == session);
+        if let Some(last) = last
+            && last.request == request
+        {
+            let range = last.range;
+            out.push(Output::Tell { to: session, reply: ManagerReply::Range { session, request, counter, range } });
+            return;
+        }
+        if request <= last.map_or(0, |last| last.request) {
+            return;
+        }
+        let range = self.stored.counters.get(&counter).copied().unwrap_or(FIRST_RANGE);
+        let Some(next) = range.0.checked_add(1).map(RangeId) else {
+            out.push(Output::Event(ManagerEvent::CounterExhausted { counter, session }));
+            return;
+        };
+        let home = match counter {
+            Counter::Online => Write::Home(Home { range, session }),
+        };
+        let grant = Grant { session, request, range };
+        self.commit(vec![Write::Counter { counter, next }, Write::Grant { counter, grant }, home], out);
+        // The view goes first: on one link a node hears that it is the home before it can use the range.
+        out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
+        out.push(Output::Tell { to: session, reply: ManagerReply::Range { session, request, counter, range } });
+        out.push(Output::Event(ManagerEvent::Granted { session, counter, range }));
+    }
+}
+
+/// 0 stays unused, so that no online id is the number 0.
+const FIRST_RANGE: RangeId = RangeId(1);
