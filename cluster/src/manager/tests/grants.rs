@@ -1,0 +1,150 @@
+//! What members ask: ranges, renewals, views.
+
+use slipgate_entity::RangeId;
+
+use super::*;
+
+#[test]
+fn ranges_are_issued_from_1_upwards_each_once() {
+    let mut world = World::new();
+    let (a, b) = (world.join("a"), world.join("b"));
+    assert_eq!(world.range(a, 1), Some(RangeId(1)));
+    assert_eq!(world.range(b, 1), Some(RangeId(2)));
+    assert_eq!(world.range(a, 2), Some(RangeId(3)));
+}
+
+#[test]
+fn a_range_is_on_disk_and_its_home_told_before_it_is_answered() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let out = world.ask_range(a, 1);
+    assert_eq!(out.iter().map(kind).collect::<Vec<_>>(), ["persist", "tell all", "tell", "event"]);
+}
+
+#[test]
+fn a_repeated_range_request_gets_the_same_range_and_writes_nothing() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let first = world.range(a, 1);
+    assert_eq!(world.ask_range(a, 1).iter().map(kind).collect::<Vec<_>>(), ["tell"]);
+    assert_eq!(world.range(a, 1), first);
+    world.restart();
+    assert_eq!(world.range(a, 1), first, "over a restart too");
+}
+
+#[test]
+fn a_range_request_with_a_lower_number_than_the_last_is_ignored() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.range(a, 3);
+    assert_eq!(world.ask_range(a, 2), []);
+    assert_eq!(world.ask_range(a, 0), []);
+}
+
+#[test]
+fn a_new_life_counts_its_requests_anew_and_never_gets_an_earlier_range() {
+    let mut world = World::new();
+    let a = world.join("a");
+    assert_eq!(world.range(a, 1), Some(RangeId(1)));
+    world.give(Input::Left(a));
+    let again = world.join("a");
+    assert_eq!(world.range(again, 1), Some(RangeId(2)));
+}
+
+#[test]
+fn the_home_of_a_range_is_the_session_that_got_it() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.range(a, 1);
+    world.give(Input::Left(a));
+    world.join("a");
+    let home = world.manager.view().home_of(RangeId(1)).expect("the range has a home");
+    assert_eq!(home.session, a, "a new life does not inherit it");
+}
+
+#[test]
+fn a_session_that_is_not_the_latest_life_hears_not_member() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.give(Input::Left(a));
+    world.join("a");
+    assert_eq!(world.renew(a), [not_member(a)]);
+    assert_eq!(world.ask_range(a, 9).first(), Some(&not_member(a)));
+    let stranger = Session::new(7, 1);
+    assert_eq!(world.renew(stranger), [not_member(stranger)]);
+}
+
+#[test]
+fn a_request_that_speaks_for_another_session_is_dropped() {
+    let mut world = World::new();
+    let (a, b) = (world.join("a"), world.join("b"));
+    let request = ManagerRequest::Range { session: b, request: 1, counter: Counter::Online };
+    let out = world.give(Input::Request { from: a, request });
+    assert_eq!(out, [Output::Event(ManagerEvent::SpokeForAnother { from: a, session: b })]);
+}
+
+#[test]
+fn a_renewal_echoes_when_it_was_sent_and_brings_the_view_only_if_it_is_newer() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let version = world.manager.view().version;
+    let renew =
+        |version| Input::Request { from: a, request: ManagerRequest::Renew { session: a, sent: Now(77), version } };
+    let renewed = Output::Tell { to: a, reply: ManagerReply::Renewed { session: a, sent: Now(77) } };
+    assert_eq!(world.give(renew(version)), std::slice::from_ref(&renewed));
+    let view = Output::Tell { to: a, reply: ManagerReply::View(world.manager.view().clone()) };
+    assert_eq!(world.give(renew(version - 1)), [renewed, view]);
+}
+
+#[test]
+fn a_node_with_a_newer_view_shows_that_the_store_is_old() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let request = ManagerRequest::Renew { session: a, sent: Now(0), version: 99 };
+    let out = world.give(Input::Request { from: a, request });
+    let old = ManagerEvent::StoreIsOld { session: a, theirs: 99, ours: 1 };
+    assert_eq!(out.last(), Some(&Output::Event(old)));
+}
+
+#[test]
+fn the_version_of_the_view_rises_at_every_change_and_goes_on_after_a_restart() {
+    let mut world = World::new();
+    let a = world.join("a");
+    assert_eq!(world.manager.view().version, 1);
+    world.range(a, 1);
+    assert_eq!(world.manager.view().version, 2);
+    world.restart();
+    assert_eq!(world.manager.view().version, 2);
+    world.join("b");
+    assert_eq!(world.manager.view().version, 3);
+}
+
+#[test]
+fn a_lease_that_ends_is_reported_once_and_ends_nothing_yet() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.wait_ms(10_000);
+    assert_eq!(world.give(Input::Tick), [Output::Event(ManagerEvent::LeaseEnded { session: a })]);
+    assert_eq!(world.give(Input::Tick), []);
+    assert_eq!(world.renew(a).iter().map(kind).collect::<Vec<_>>(), ["tell", "tell"]);
+    world.wait_ms(10_000);
+    assert_eq!(world.give(Input::Tick).len(), 1, "a renewed lease can end again");
+}
+
+#[test]
+fn a_session_that_said_goodbye_has_no_lease_to_lose() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.give(Input::Left(a));
+    world.wait_ms(60_000);
+    assert_eq!(world.give(Input::Tick), []);
+}
+
+#[test]
+fn the_last_range_is_never_issued_and_nothing_wraps() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.manager.stored.counters.insert(Counter::Online, RangeId(u32::MAX));
+    let exhausted = ManagerEvent::CounterExhausted { counter: Counter::Online, session: a };
+    assert_eq!(world.ask_range(a, 1), [Output::Event(exhausted)]);
+}
