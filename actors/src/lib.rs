@@ -3,5 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
+//! | [`manager`] | the manager on its own thread, with its store |
 
 pub mod desk;
+pub mod manager;
