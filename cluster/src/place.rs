@@ -17,6 +17,8 @@ pub enum Port {
     Directory,
     /// The cluster's manager; answered only on the node that runs it.
     Manager,
+    /// The node's side of its membership.
+    Member,
     /// The node's admin desk: questions of tools, on behalf of other nodes.
     Admin,
 }

@@ -15,6 +15,8 @@
 //! | 3 | chunk | transfer u64, total u32, offset u32, all big-endian, then the bytes |
 //! | 4 | credit | u64, big-endian: bytes of messages frames that have been placed or refused |
 //! | 5 | bye | nothing: the session stops on purpose |
+//! | 6 | ping | nothing: the other side answers with a pong at once |
+//! | 7 | pong | nothing |
 //!
 //! Keeps: a frame is at most [`BYTES_MAX`] long; anything else about it that is wrong is an error that
 //! says what, and never a panic.
@@ -56,6 +58,10 @@ pub enum Frame {
     Credit(u64),
     /// The session stops on purpose.
     Bye,
+    /// Asks the other side whether it lives.
+    Ping,
+    /// It does.
+    Pong,
 }
 
 /// A piece of a transfer.
@@ -74,9 +80,9 @@ pub struct Chunk {
 /// Why bytes are no frame. The connection cannot go on.
 #[derive(Debug, Error)]
 pub enum FrameError {
-    /// The frame has no bytes, or fewer than its kind needs.
-    #[error("the frame is too short ({bytes} bytes)")]
-    Short {
+    /// The frame has no bytes, or not as many as its kind has.
+    #[error("the frame has the wrong length ({bytes} bytes)")]
+    Length {
         /// Its length.
         bytes: usize,
     },
@@ -127,6 +133,8 @@ impl Frame {
                 bytes
             }
             Self::Bye => vec![BYE],
+            Self::Ping => vec![PING],
+            Self::Pong => vec![PONG],
         }
     }
 
@@ -136,7 +144,7 @@ impl Frame {
     ///
     /// If they are no frame; says what is wrong with them.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
-        let short = || FrameError::Short { bytes: bytes.len() };
+        let short = || FrameError::Length { bytes: bytes.len() };
         let (&kind, rest) = bytes.split_first().ok_or_else(short)?;
         match kind {
             CONTROL => codec::decode(rest).map(Self::Control).map_err(FrameError::Batch),
@@ -158,7 +166,9 @@ impl Frame {
                 _ => Err(short()),
             },
             BYE if rest.is_empty() => Ok(Self::Bye),
-            BYE => Err(short()),
+            PING if rest.is_empty() => Ok(Self::Ping),
+            PONG if rest.is_empty() => Ok(Self::Pong),
+            BYE | PING | PONG => Err(short()),
             kind => Err(FrameError::Kind { kind }),
         }
     }
@@ -177,6 +187,8 @@ const MESSAGES: u8 = 2;
 const CHUNK: u8 = 3;
 const CREDIT: u8 = 4;
 const BYE: u8 = 5;
+const PING: u8 = 6;
+const PONG: u8 = 7;
 
 #[cfg(test)]
 mod tests {
@@ -217,6 +229,8 @@ mod tests {
             Frame::Chunk(chunk),
             Frame::Credit(77),
             Frame::Bye,
+            Frame::Ping,
+            Frame::Pong,
         ];
         for frame in frames {
             assert_eq!(Frame::decode(&frame.encode()).expect("a frame"), frame);
