@@ -1,9 +1,42 @@
 //! actix shells around the machines of `slipgate_cluster`. They move messages; they decide nothing.
 //!
+//! ```text
+//!   tools --> desk --> router, scenes            per node; every arrow is a bounded mailbox
+//!                        |   ^
+//!                        v   |
+//!                       post ----> links (one per peer) ----> other nodes
+//!                        |
+//!                        +----> directory, member, manager (on its node)
+//! ```
+//!
 //! | module | holds |
 //! |---|---|
+//! | [`chronicle`] | the latest events and moves of this node |
+//! | [`clock`] | the node's clock |
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
+//! | [`directory`] | records of this node's ranges, and its stock of ids |
+//! | [`link`] | the link to one peer, dialling, and whoever dials |
+//! | [`mailbox`] | bounded ways into actors |
 //! | [`manager`] | the manager on its own thread, with its store |
+//! | [`manager_seat`] | keeps a manager running on its node |
+//! | [`member`] | the lease, the view, a link to every member |
+//! | [`post`] | where envelopes go |
+//! | [`router`] | the streams of this node's tools |
+//! | [`scene`] | a scene: its entities' bodies and their machine |
+//! | [`transport`] | the seam to the network |
+//! | [`types`] | entity types by their stable names |
 
+pub mod chronicle;
+pub mod clock;
 pub mod desk;
+pub mod directory;
+pub mod link;
+pub mod mailbox;
 pub mod manager;
+pub mod manager_seat;
+pub mod member;
+pub mod post;
+pub mod router;
+pub mod scene;
+pub mod transport;
+pub mod types;

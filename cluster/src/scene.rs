@@ -45,10 +45,10 @@ pub use self::port::{
 };
 use self::settle::Settling;
 use self::talk::StreamNews;
-use crate::message::{Control, Identity, Message, Nonce};
-use crate::moves::MoveId;
+use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve};
+use crate::moves::{MoveId, Refusal};
 use crate::stream::StreamId;
-use crate::{Epoch, Limits, Now, Own, Place, Record};
+use crate::{Envelope, Epoch, Limits, Now, Own, Place, Port, Record};
 
 /// What a scene is, for as long as it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,4 +328,24 @@ impl Scene {
         }
         live.phase = phase;
     }
+}
+
+/// What a node says for a scene that it does not have: the sender asks the home, the source stays.
+#[must_use]
+pub fn answer_for_a_missing_scene(envelope: Envelope) -> Option<Envelope> {
+    let Envelope { from, to, message } = envelope;
+    let Port::Scene(scene) = to.port else { return None };
+    let (back, control) = match message {
+        Message::Data(data) => (data.reply_to, Control::NotOwner { entity: data.entity, stream: data.stream }),
+        Message::Control(Control::Reserve(reserve)) => {
+            let Reserve { entity, id, label, .. } = reserve;
+            (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })
+        }
+        Message::Prepare(prepare) => {
+            let Prepare { entity, id, label, .. } = *prepare;
+            (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })
+        }
+        Message::Control(_) | Message::Manager(_) | Message::Tool(_) => return None,
+    };
+    Some(Envelope { from: to, to: back, message: Message::Control(control) })
 }

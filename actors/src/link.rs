@@ -1,0 +1,344 @@
+//! The link to one peer: one connection at a time, its lanes, and what happens when it breaks.
+//!
+//! Of two members the one with the higher number dials, so there is one connection; after a loss it dials
+//! again, with backoff and jitter. What waits in the lanes survives a reconnect; what was on the way is
+//! sent again by whoever keeps it (streams, hand-offs).
+//!
+//! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older.
+//! Leaves out: what the messages mean; whether a silent peer is dead.
+
+pub mod dial;
+pub mod gate;
+pub mod text;
+mod wire;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WrapFuture};
+use backon::{BackoffBuilder, ExponentialBuilder};
+use slipgate_cluster::Session;
+use slipgate_proto::admin::LinkReport;
+use slipgate_proto::frame::Wire;
+use slipgate_proto::handshake::Refusal;
+use slipgate_proto::lanes::{LaneLimits, Lanes};
+use tokio::sync::{Notify, oneshot};
+
+use self::dial::{Caller, DialError};
+use self::wire::{Ended, Shared};
+use crate::mailbox::{Mail, Mailbox};
+use crate::member::{LinkState, MemberActor};
+use crate::post::Post;
+use crate::transport::{Connection, Transport};
+
+/// The peer of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its life.
+    pub session: Session,
+    /// Its name.
+    pub name: String,
+    /// Where it is dialled.
+    pub address: String,
+}
+
+/// A connection that the peer has dialled.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Dialled(pub Connection);
+
+/// The link is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub enum Close {
+    /// This node stops: the peer is told.
+    Goodbye,
+    /// The peer has a later life: whatever was meant for this one is dropped.
+    Superseded,
+}
+
+/// Asks the peer whether it lives; the member hears of the answer.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Probe;
+
+/// Asks how the link is.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Report {
+    /// Takes the answer.
+    pub reply: oneshot::Sender<LinkReport>,
+}
+
+/// What a link needs of its node.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Where what comes in goes.
+    pub post: Post,
+    /// The network.
+    pub transport: Arc<dyn Transport>,
+    /// Who this node is.
+    pub caller: Caller,
+    /// Hears of the link's ups and downs.
+    pub member: Mailbox<MemberActor>,
+}
+
+/// A link's actor.
+#[derive(Debug)]
+pub struct LinkActor {
+    peer: Peer,
+    around: Surroundings,
+    shared: Rc<Shared>,
+    state: State,
+    reason: Option<String>,
+    task: Option<SpawnHandle>,
+    /// Set while a short loss is forgiven.
+    grace: Option<SpawnHandle>,
+    stopping: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Connecting,
+    Up,
+    Closed,
+}
+
+impl LinkActor {
+    /// A link to `peer` that is not up yet.
+    #[must_use]
+    pub fn new(peer: Peer, around: Surroundings) -> Self {
+        let shared = Shared {
+            lanes: RefCell::new(Lanes::new(LaneLimits::default())),
+            wake: Notify::new(),
+            bytes_out: Cell::new(0),
+            bytes_in: Cell::new(0),
+            bye: Cell::new(false),
+            pongs: Cell::new(0),
+            said_bye: Notify::new(),
+        };
+        Self {
+            peer,
+            around,
+            shared: Rc::new(shared),
+            state: State::Connecting,
+            reason: None,
+            task: None,
+            grace: None,
+            stopping: false,
+        }
+    }
+
+    fn dials(&self) -> bool {
+        self.around.post.me().node > self.peer.session.node
+    }
+
+    fn dial(&mut self, ctx: &mut Context<Self>) {
+        if !self.dials() || self.stopping {
+            return;
+        }
+        let (peer, around) = (self.peer.clone(), self.around.clone());
+        let dialling = async move { keep_dialling(&peer, &around).await };
+        let task = ctx.spawn(dialling.into_actor(self).map(|dialled, link, ctx| match dialled {
+            Ok(connection) => link.connected(connection, ctx),
+            Err(DialError::Refused { refusal: Refusal::NotMe { here, .. }, .. }) => link.reborn(here, ctx),
+            Err(error) => link.give_up(&error),
+        }));
+        self.task = Some(task);
+    }
+
+    /// The peer lives again, under a new session: what waits here was meant for the old one.
+    fn reborn(&mut self, session: Session, ctx: &mut Context<Self>) {
+        self.peer.session = session;
+        *self.shared.lanes.borrow_mut() = Lanes::new(LaneLimits::default());
+        self.shared.bye.set(false);
+        self.tell_member(LinkState::Reborn);
+        self.dial(ctx);
+    }
+
+    fn give_up(&mut self, error: &DialError) {
+        self.state = State::Closed;
+        self.reason = Some(error.to_string());
+        tracing::warn!(event = "link.refused", peer = %self.peer.name, "no link to {}: {error}", self.peer.name);
+    }
+
+    fn connected(&mut self, connection: Connection, ctx: &mut Context<Self>) {
+        if let Some(task) = self.task.take() {
+            ctx.cancel_future(task);
+        }
+        if let Some(grace) = self.grace.take() {
+            ctx.cancel_future(grace);
+        }
+        self.state = State::Up;
+        self.reason = None;
+        self.shared.lanes.borrow_mut().reconnect();
+        self.shared.wake.notify_one();
+        let session = self.peer.session;
+        tracing::info!(event = "link.up", peer = %self.peer.name, address = %self.peer.address, "the link to {} is up", self.peer.name);
+        self.tell_member(LinkState::Up);
+        let member = self.around.member.clone();
+        let on_pong = move || member.tell(crate::member::LinkNews { session, state: LinkState::Answered });
+        let running = wire::run(connection, session, self.shared.clone(), self.around.post.clone(), on_pong);
+        let task = ctx.spawn(running.into_actor(self).map(|ended, link, ctx| link.ended(&ended, ctx)));
+        self.task = Some(task);
+    }
+
+    fn ended(&mut self, ended: &Ended, ctx: &mut Context<Self>) {
+        self.task = None;
+        self.reason = Some(ended.to_string());
+        let name = &self.peer.name;
+        if self.stopping {
+            self.state = State::Closed;
+            return;
+        }
+        if self.shared.bye.get() {
+            self.state = State::Closed;
+            tracing::info!(event = "link.closed", peer = %name, "{name} stops");
+            self.tell_member(LinkState::Left);
+            return;
+        }
+        tracing::warn!(event = "link.lost", peer = %name, "the link to {name} is lost, it is being built anew: {ended}");
+        self.state = State::Connecting;
+        self.tell_member(LinkState::Down);
+        let grace = ctx.run_later(GRACE, |link, _| link.tell_member(LinkState::Lost));
+        self.grace = Some(grace);
+        self.dial(ctx);
+    }
+
+    fn tell_member(&self, state: LinkState) {
+        self.around.member.tell(crate::member::LinkNews { session: self.peer.session, state });
+    }
+}
+
+/// Dials until there is a connection, or dialling cannot help.
+async fn keep_dialling(peer: &Peer, around: &Surroundings) -> Result<Connection, DialError> {
+    let mut waits = ExponentialBuilder::default()
+        .with_min_delay(DIAL_FIRST)
+        .with_max_delay(DIAL_MAX)
+        .with_jitter()
+        .without_max_times()
+        .build();
+    let to = peer.session;
+    loop {
+        let dialled = dial::link(&*around.transport, &peer.address, &around.caller, around.post.me(), to).await;
+        match dialled {
+            // The peer has started again, and the manager, which may be on it, has not told us yet.
+            Err(DialError::Refused { refusal: Refusal::NotMe { here, .. }, .. })
+                if here.node == to.node && here.incarnation > to.incarnation =>
+            {
+                return dialled;
+            }
+            Err(error) if error.may_pass() => {
+                tracing::debug!(event = "link.dial", peer = %peer.name, "not linked yet: {error}");
+            }
+            done => return done,
+        }
+        tokio::time::sleep(waits.next().unwrap_or(DIAL_MAX)).await;
+    }
+}
+
+impl Actor for LinkActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        self.dial(ctx);
+    }
+}
+
+impl Handler<Mail> for LinkActor {
+    type Result = ();
+
+    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        let mut refused = 0;
+        let mut lanes = self.shared.lanes.borrow_mut();
+        for envelope in mail.envelopes {
+            let wire = Wire { from: envelope.from.port, to: envelope.to.port, message: envelope.message };
+            refused += u64::from(lanes.push(wire).is_err());
+        }
+        drop(lanes);
+        self.shared.wake.notify_one();
+        if refused > 0 {
+            metrics::counter!("slipgate_messages_dropped_total", "at" => "lane").increment(refused);
+        }
+    }
+}
+
+impl Handler<Dialled> for LinkActor {
+    type Result = ();
+
+    fn handle(&mut self, Dialled(connection): Dialled, ctx: &mut Context<Self>) {
+        if !self.stopping {
+            self.connected(connection, ctx);
+        }
+    }
+}
+
+impl Handler<Close> for LinkActor {
+    type Result = actix::ResponseActFuture<Self, ()>;
+
+    fn handle(&mut self, close: Close, ctx: &mut Context<Self>) -> Self::Result {
+        self.stopping = true;
+        let shared = self.shared.clone();
+        let up = self.state == State::Up && close == Close::Goodbye;
+        if !up && let Some(task) = self.task.take() {
+            ctx.cancel_future(task);
+        }
+        let goodbye = async move {
+            if up {
+                shared.lanes.borrow_mut().bye();
+                shared.wake.notify_one();
+                // A peer that takes nothing any more is not waited for.
+                let _ = tokio::time::timeout(GOODBYE, shared.said_bye.notified()).await;
+            }
+        };
+        Box::pin(goodbye.into_actor(self).map(|(), link, ctx| {
+            link.state = State::Closed;
+            ctx.stop();
+        }))
+    }
+}
+
+impl Handler<Probe> for LinkActor {
+    type Result = ();
+
+    fn handle(&mut self, Probe: Probe, _: &mut Context<Self>) {
+        self.shared.lanes.borrow_mut().ping();
+        self.shared.wake.notify_one();
+    }
+}
+
+impl Handler<Report> for LinkActor {
+    type Result = ();
+
+    fn handle(&mut self, Report { reply }: Report, _: &mut Context<Self>) {
+        let state = match self.state {
+            State::Connecting => "connecting",
+            State::Up => "up",
+            State::Closed => "closed",
+        };
+        let _ = reply.send(LinkReport {
+            peer: self.peer.name.clone(),
+            state: state.to_owned(),
+            reason: self.reason.clone(),
+            bytes_out: self.shared.bytes_out.get(),
+            bytes_in: self.shared.bytes_in.get(),
+            waiting: self.shared.lanes.borrow().waiting() as u64,
+        });
+    }
+}
+
+impl std::fmt::Debug for Dialled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Dialled")
+    }
+}
+
+/// First and longest wait between dials: a manager that restarts waits a second for its members.
+const DIAL_FIRST: Duration = Duration::from_millis(20);
+const DIAL_MAX: Duration = Duration::from_millis(500);
+/// How long a loss is forgiven before moves to the peer are given up.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_millis(500);

@@ -1,0 +1,146 @@
+//! Whoever dials this node: joins go to the manager, links to the member, everybody else is refused.
+//!
+//! Keeps: at most [`PENDING_MAX`] handshakes at a time, each within its time; every refusal is logged here
+//! and told to the other side.
+
+use std::sync::Arc;
+
+use slipgate_cluster::manager::{JoinRefusal, JoinReply, JoinRequest};
+use slipgate_cluster::{NodeName, Session};
+use slipgate_proto::handshake::{HandshakeError, Hello, PROTOCOL, Purpose, Refusal, Reply};
+use tokio::sync::{Semaphore, oneshot, watch};
+
+use super::text::{self, TextError};
+use crate::mailbox::Mailbox;
+use crate::manager::JoinAsked;
+use crate::manager_seat::Seat;
+use crate::member::{Incoming, MemberActor};
+use crate::post::Post;
+use crate::transport::{Connection, Listener};
+
+/// Handshakes under way at once.
+pub const PENDING_MAX: usize = 256;
+
+/// What the gate knows of its node.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Name of this node.
+    pub name: NodeName,
+    /// Name of the node that runs the manager.
+    pub manager: NodeName,
+    /// The manager's seat, if this is its node.
+    pub seat: Option<Seat>,
+    /// The node once it has joined.
+    pub joined: watch::Receiver<Option<Joined>>,
+}
+
+/// A node that has joined.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    /// Its post.
+    pub post: Post,
+    /// Its member.
+    pub member: Mailbox<MemberActor>,
+}
+
+/// Accepts connections until the listener fails or the node stops.
+pub async fn keep(gate: Gate, mut listener: Box<dyn Listener>) {
+    let pending = Arc::new(Semaphore::new(PENDING_MAX));
+    loop {
+        let permit = pending.clone().acquire_owned().await;
+        match listener.accept().await {
+            Ok((connection, from)) => {
+                let gate = gate.clone();
+                tokio::task::spawn_local(async move {
+                    gate.meet(connection, &from).await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(event = "gate.failed", "a connection could not be accepted: {error}");
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+impl Gate {
+    async fn meet(&self, mut connection: Connection, from: &str) {
+        let hello = match text::read::<Hello>(&mut connection).await {
+            Ok(hello) => hello,
+            Err(TextError::Unreadable(HandshakeError::OtherVersion { theirs })) => {
+                return self.refuse(connection, from, Refusal::OtherVersion { here: PROTOCOL, theirs }).await;
+            }
+            // A port that is only looked at (a health check, a scanner) is nothing to warn about.
+            Err(error) => {
+                tracing::info!(event = "gate.refused", from, "a connection ended before it had begun: {error}");
+                return;
+            }
+        };
+        if hello.cluster != self.cluster {
+            let refusal = Refusal::OtherCluster { here: self.cluster.clone(), theirs: hello.cluster };
+            return self.refuse(connection, from, refusal).await;
+        }
+        match hello.purpose {
+            Purpose::Join(request) => self.join(connection, request).await,
+            Purpose::Link { name, session, to } => self.link(connection, from, name, session, to).await,
+        }
+    }
+
+    async fn join(&self, mut connection: Connection, request: JoinRequest) {
+        let reply = match &self.seat {
+            None => Some(JoinReply::Refused(JoinRefusal::NotManager { manager: self.manager.clone() })),
+            Some(seat) => ask_to_join(seat, request, false).await,
+        };
+        // A manager that is just stopping answers nothing: the other side asks again.
+        let Some(reply) = reply else { return };
+        if let Err(error) = text::write(&mut connection, &Reply::Join(reply)).await {
+            tracing::info!(event = "gate.refused", "the answer to a join did not arrive: {error}");
+        }
+    }
+
+    async fn link(&self, mut connection: Connection, from: &str, name: NodeName, session: Session, to: Session) {
+        let joined = self.joined.borrow().clone();
+        let Some(Joined { post, member }) = joined else {
+            return self.refuse(connection, from, Refusal::Joining).await;
+        };
+        let known = post.view().members.get(&session.node).map(|member| member.session);
+        let refusal = match known {
+            _ if to != post.me() => Some(Refusal::NotMe { meant: to, here: post.me() }),
+            Some(known) if known.incarnation > session.incarnation => {
+                Some(Refusal::OldIncarnation { name, latest: known.incarnation, theirs: session.incarnation })
+            }
+            Some(known) if known == session => None,
+            Some(_) | None => Some(Refusal::NotKnown { name }),
+        };
+        if let Some(refusal) = refusal {
+            return self.refuse(connection, from, refusal).await;
+        }
+        match text::write(&mut connection, &Reply::Linked).await {
+            Ok(()) => member.tell(Incoming { session, connection }),
+            Err(error) => tracing::info!(event = "gate.refused", from, "a link ended before it had begun: {error}"),
+        }
+    }
+
+    async fn refuse(&self, mut connection: Connection, from: &str, refusal: Refusal) {
+        match refusal {
+            Refusal::NotKnown { .. } | Refusal::NotMe { .. } | Refusal::Joining | Refusal::Stopping => {
+                tracing::debug!(event = "gate.refused", from, "a connection is refused for the moment: {refusal}");
+            }
+            Refusal::OtherCluster { .. } | Refusal::OtherVersion { .. } | Refusal::OldIncarnation { .. } => {
+                tracing::warn!(event = "gate.refused", from, "a connection is refused: {refusal}");
+            }
+        }
+        // Whoever is gone already needs no reason.
+        let _ = text::write(&mut connection, &Reply::Refused(refusal)).await;
+    }
+}
+
+/// Asks the manager of this node; none if it is just not there.
+pub async fn ask_to_join(seat: &Seat, request: JoinRequest, own_node: bool) -> Option<JoinReply> {
+    let (reply, answer) = oneshot::channel();
+    seat.tell(JoinAsked { request, own_node, reply });
+    answer.await.ok()
+}

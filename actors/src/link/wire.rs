@@ -1,0 +1,153 @@
+//! One connection of a link: frames out as the lanes give them, frames in to whoever they are for.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+
+use bytes::{BufMut, BytesMut};
+use futures_util::StreamExt;
+use slipgate_cluster::{Envelope, Place, Session};
+use slipgate_proto::assembly::{Assembly, AssemblyError};
+use slipgate_proto::frame::{self, Frame, FrameError, Wire};
+use slipgate_proto::lanes::Lanes;
+use thiserror::Error;
+use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::sync::Notify;
+use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
+
+use crate::post::Post;
+use crate::transport::Connection;
+
+/// What the actor and the connection's two tasks share; all run on one thread.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) lanes: RefCell<Lanes>,
+    /// Something was put into the lanes.
+    pub(super) wake: Notify,
+    pub(super) bytes_out: Cell<u64>,
+    pub(super) bytes_in: Cell<u64>,
+    /// The peer has said goodbye.
+    pub(super) bye: Cell<bool>,
+    /// Pongs heard, for whoever asked.
+    pub(super) pongs: Cell<u64>,
+    /// Our own goodbye is written.
+    pub(super) said_bye: Notify,
+}
+
+/// Why a connection ended.
+#[derive(Debug, Error)]
+pub(super) enum Ended {
+    #[error("the peer closed the connection")]
+    Closed,
+    #[error("the peer stops")]
+    Bye,
+    #[error("the connection broke: {0}")]
+    Broken(#[from] io::Error),
+    #[error("the peer sent what is no frame: {0}")]
+    Frame(#[from] FrameError),
+    #[error("the peer sent what is no transfer: {0}")]
+    Transfer(#[from] AssemblyError),
+}
+
+/// Runs a connection to its end.
+pub(super) async fn run(
+    connection: Connection,
+    peer: Session,
+    shared: Rc<Shared>,
+    post: Post,
+    on_pong: impl Fn(),
+) -> Ended {
+    let (input, output) = tokio::io::split(connection);
+    let read = read(input, peer, &shared, &post, on_pong);
+    let write = write(output, &shared);
+    tokio::select! {
+        ended = read => ended.err().unwrap_or(Ended::Closed),
+        ended = write => ended.err().unwrap_or(Ended::Closed),
+    }
+}
+
+async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(), Ended> {
+    let mut buffer = BytesMut::with_capacity(2 * FLUSH_BYTES);
+    loop {
+        let said_bye = fill(&mut buffer, &mut shared.lanes.borrow_mut());
+        if buffer.is_empty() {
+            shared.wake.notified().await;
+            continue;
+        }
+        output.write_all(&buffer).await?;
+        output.flush().await?;
+        shared.bytes_out.set(shared.bytes_out.get() + buffer.len() as u64);
+        buffer.clear();
+        if said_bye {
+            shared.said_bye.notify_one();
+        }
+    }
+}
+
+/// Gathers frames into one write: a flush each would cost a system call and a wake-up each.
+fn fill(buffer: &mut BytesMut, lanes: &mut Lanes) -> bool {
+    let mut said_bye = false;
+    while buffer.len() < FLUSH_BYTES {
+        let Some(frame) = lanes.next_frame() else { break };
+        said_bye |= frame == Frame::Bye.encode();
+        buffer.put_u32(u32::try_from(frame.len()).expect("a frame stays below its limit"));
+        buffer.extend_from_slice(&frame);
+    }
+    said_bye
+}
+
+async fn read(
+    input: ReadHalf<Connection>,
+    peer: Session,
+    shared: &Shared,
+    post: &Post,
+    on_pong: impl Fn(),
+) -> Result<(), Ended> {
+    let codec = LengthDelimitedCodec::builder().max_frame_length(frame::BYTES_MAX).new_codec();
+    let mut frames = FramedRead::with_capacity(input, codec, FLUSH_BYTES);
+    let mut assembly = Assembly::default();
+    while let Some(bytes) = frames.next().await {
+        let bytes = bytes?;
+        shared.bytes_in.set(shared.bytes_in.get() + bytes.len() as u64 + 4);
+        match Frame::decode(&bytes)? {
+            Frame::Control(batch) => deliver(batch, peer, post),
+            Frame::Messages(batch) => {
+                deliver(batch, peer, post);
+                shared.lanes.borrow_mut().owe_credit(bytes.len() as u64);
+                shared.wake.notify_one();
+            }
+            Frame::Chunk(chunk) => {
+                if let Some(wire) = assembly.take(chunk)? {
+                    deliver(vec![wire], peer, post);
+                }
+            }
+            Frame::Credit(bytes) => {
+                shared.lanes.borrow_mut().add_credit(bytes);
+                shared.wake.notify_one();
+            }
+            Frame::Bye => {
+                shared.bye.set(true);
+                return Err(Ended::Bye);
+            }
+            Frame::Ping => {
+                shared.lanes.borrow_mut().pong();
+                shared.wake.notify_one();
+            }
+            Frame::Pong => {
+                shared.pongs.set(shared.pongs.get() + 1);
+                on_pong();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sessions of an envelope are those of the link: a peer speaks for itself only.
+fn deliver(batch: Vec<Wire>, peer: Session, post: &Post) {
+    let envelope =
+        |Wire { from, to, message }| Envelope { from: Place { session: peer, port: from }, to: post.here(to), message };
+    post.send(batch.into_iter().map(envelope).collect());
+}
+
+/// Bytes gathered for one write.
+const FLUSH_BYTES: usize = 64 << 10;

@@ -1,0 +1,367 @@
+//! The node's membership on its arbiter: the lease, the view, and a link to every other member.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, AsyncContext, Context, Handler, Message, ResponseFuture};
+use slipgate_cluster::member::{Input, Member, Output, Welcome};
+use slipgate_cluster::message::{ManagerMessage, Message as Said};
+use slipgate_cluster::{NodeId, Port, Session, View};
+use slipgate_proto::admin::LinkReport;
+use tokio::sync::{oneshot, watch};
+
+use crate::clock::NodeClock;
+use crate::link::dial::Caller;
+use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
+use crate::mailbox::{Mail, Mailbox};
+use crate::manager::{Left, Link, ProbeAnswered};
+use crate::manager_seat::Seat;
+use crate::post::Post;
+use crate::scene::{PeerLost, SceneActor};
+use crate::transport::{Connection, Transport};
+
+/// A member of the cluster has dialled this node.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Incoming {
+    /// The life that dials.
+    pub session: Session,
+    /// The connection.
+    pub connection: Connection,
+}
+
+/// Something happened to a link.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct LinkNews {
+    /// The peer.
+    pub session: Session,
+    /// What happened.
+    pub state: LinkState,
+}
+
+/// What can happen to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It is up.
+    Up,
+    /// It is lost; it is being built anew.
+    Down,
+    /// It has been lost for so long that nobody should wait for it.
+    Lost,
+    /// The peer stops.
+    Left,
+    /// The peer answered a probe.
+    Answered,
+    /// The peer has begun this new life.
+    Reborn,
+}
+
+/// Asks a peer whether it lives, on the manager's behalf.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct ProbePeer(pub Session);
+
+/// Asks which peers have a link that is up.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Links {
+    /// Takes the answer.
+    pub reply: oneshot::Sender<Vec<Session>>,
+}
+
+/// Asks how the membership is.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "Standing")]
+pub struct AskStanding;
+
+/// How the membership is.
+#[derive(Debug)]
+pub struct Standing {
+    /// What is left of the lease.
+    pub lease_left: Duration,
+    /// One report per link, as they come in.
+    pub links: Vec<oneshot::Receiver<LinkReport>>,
+}
+
+impl<A, M> actix::dev::MessageResponse<A, M> for Standing
+where
+    A: Actor,
+    M: Message<Result = Self>,
+{
+    fn handle(self, _: &mut A::Context, reply: Option<actix::dev::OneshotSender<Self>>) {
+        if let Some(reply) = reply {
+            drop(reply.send(self));
+        }
+    }
+}
+
+/// The node's scenes: they hear of peers that are lost.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Scenes(pub Vec<Mailbox<SceneActor>>);
+
+/// This node stops: every peer is told, and every link closed.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Goodbye;
+
+/// What the membership needs of its node.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Where envelopes go.
+    pub post: Post,
+    /// The node's clock.
+    pub clock: NodeClock,
+    /// The network.
+    pub transport: Arc<dyn Transport>,
+    /// Who this node is.
+    pub caller: Caller,
+    /// Name of the node that runs the manager.
+    pub manager: String,
+    /// The manager's seat, if it is here.
+    pub seat: Option<Seat>,
+    /// Told when the node must stop, and why.
+    pub fatal: watch::Sender<Option<String>>,
+}
+
+/// The membership's actor.
+#[derive(Debug)]
+pub struct MemberActor {
+    machine: Member,
+    around: Surroundings,
+    mailbox: Option<Mailbox<MemberActor>>,
+    links: BTreeMap<NodeId, Linked>,
+    scenes: Vec<Mailbox<SceneActor>>,
+    stopping: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Linked {
+    session: Session,
+    link: Mailbox<LinkActor>,
+    up: bool,
+}
+
+impl MemberActor {
+    /// The membership of a session that has just been welcomed.
+    #[must_use]
+    pub fn new(welcome: Welcome, around: Surroundings) -> Self {
+        Self {
+            machine: Member::new(welcome),
+            around,
+            mailbox: None,
+            links: BTreeMap::new(),
+            scenes: Vec::new(),
+            stopping: false,
+        }
+    }
+
+    fn give(&mut self, input: Input) {
+        let mut out = Vec::new();
+        self.machine.handle(input, self.around.clock.now(), &mut out);
+        for output in out {
+            match output {
+                Output::Ask(request) => {
+                    if let Some(manager) = self.around.post.manager(&self.around.manager) {
+                        let message = Said::Manager(ManagerMessage::Request(request));
+                        self.around.post.send_one(Port::Member, manager, message);
+                    }
+                }
+                Output::View(view) => self.take_view(&view),
+                Output::Superseded => {
+                    let reason = "the manager knows a later life of this node, or does not know it at all";
+                    // Whoever runs the node logs it and stops.
+                    self.around.fatal.send_replace(Some(reason.to_owned()));
+                }
+            }
+        }
+    }
+
+    fn take_view(&mut self, view: &Arc<View>) {
+        self.around.post.set_view(view.clone());
+        self.link_all(view);
+    }
+
+    fn link_all(&mut self, view: &View) {
+        let me = self.around.post.me();
+        for member in view.members.values().filter(|member| member.session.node != me.node) {
+            let node = member.session.node;
+            let known = self.links.get(&node).map(|linked| linked.session);
+            if known.is_some_and(|known| known.incarnation >= member.session.incarnation) || self.stopping {
+                continue;
+            }
+            if let Some(old) = self.links.remove(&node) {
+                old.link.tell(Close::Superseded);
+                self.lost(old.session);
+            }
+            let peer = Peer { session: member.session, name: member.name.to_string(), address: member.address.clone() };
+            let around = link::Surroundings {
+                post: self.around.post.clone(),
+                transport: self.around.transport.clone(),
+                caller: self.around.caller.clone(),
+                member: self.mailbox.clone().expect("the mailbox is made when the actor starts"),
+            };
+            let link = Mailbox::new(LinkActor::new(peer, around).start(), LINK_MAILBOX);
+            self.around.post.link(member.session, Arc::new(link.clone()));
+            self.links.insert(node, Linked { session: member.session, link, up: false });
+        }
+    }
+
+    fn lost(&self, session: Session) {
+        for scene in &self.scenes {
+            scene.tell(PeerLost(session));
+        }
+    }
+
+    fn tell_manager<M>(&self, message: M)
+    where
+        M: Message + Send + 'static,
+        M::Result: Send,
+        crate::manager::ManagerActor: Handler<M>,
+        Context<crate::manager::ManagerActor>: actix::dev::ToEnvelope<crate::manager::ManagerActor, M>,
+    {
+        if let Some(seat) = &self.around.seat {
+            seat.tell(message);
+        }
+    }
+}
+
+impl Actor for MemberActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let mailbox = Mailbox::new(ctx.address(), MAILBOX);
+        self.around.post.open(Port::Member, Arc::new(mailbox.clone()));
+        self.mailbox = Some(mailbox);
+        let view = self.machine.view().clone();
+        self.link_all(&view);
+        ctx.run_interval(TICK, |actor, _| actor.give(Input::Tick));
+    }
+}
+
+impl Handler<Mail> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        for envelope in mail.envelopes {
+            if let Said::Manager(ManagerMessage::Reply(reply)) = envelope.message {
+                self.give(Input::Reply(reply));
+            }
+        }
+    }
+}
+
+impl Handler<Incoming> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, Incoming { session, connection }: Incoming, _: &mut Context<Self>) {
+        // Without a link the view has moved on since the handshake; the peer dials again.
+        if let Some(linked) = self.links.get(&session.node).filter(|linked| linked.session == session) {
+            linked.link.tell(Dialled(connection));
+        }
+    }
+}
+
+impl Handler<LinkNews> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, LinkNews { session, state }: LinkNews, _: &mut Context<Self>) {
+        let Some(linked) = self.links.get_mut(&session.node) else { return };
+        if state == LinkState::Reborn && session.incarnation > linked.session.incarnation {
+            let old = std::mem::replace(&mut linked.session, session);
+            self.around.post.link(session, Arc::new(linked.link.clone()));
+            return self.lost(old);
+        }
+        if linked.session != session {
+            return;
+        }
+        match state {
+            LinkState::Up => {
+                linked.up = true;
+                self.tell_manager(Link { session, up: true });
+            }
+            LinkState::Down => {
+                linked.up = false;
+                self.tell_manager(Link { session, up: false });
+            }
+            LinkState::Lost => self.lost(session),
+            LinkState::Left => {
+                linked.up = false;
+                self.tell_manager(Left { session });
+                self.lost(session);
+            }
+            LinkState::Answered => self.tell_manager(ProbeAnswered { session }),
+            LinkState::Reborn => {}
+        }
+    }
+}
+
+impl Handler<ProbePeer> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, ProbePeer(session): ProbePeer, _: &mut Context<Self>) {
+        if let Some(linked) = self.links.get(&session.node).filter(|linked| linked.session == session) {
+            linked.link.tell(Probe);
+        }
+    }
+}
+
+impl Handler<Links> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, Links { reply }: Links, _: &mut Context<Self>) {
+        let up = self.links.values().filter(|linked| linked.up).map(|linked| linked.session);
+        drop(reply.send(up.collect()));
+    }
+}
+
+impl Handler<AskStanding> for MemberActor {
+    type Result = Standing;
+
+    fn handle(&mut self, AskStanding: AskStanding, _: &mut Context<Self>) -> Standing {
+        let ask = |linked: &Linked| {
+            let (reply, report) = oneshot::channel();
+            linked.link.tell(Report { reply });
+            report
+        };
+        let lease_left = self.machine.lease_left(self.around.clock.now());
+        Standing { lease_left, links: self.links.values().map(ask).collect() }
+    }
+}
+
+impl Handler<Scenes> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, Scenes(scenes): Scenes, _: &mut Context<Self>) {
+        self.scenes = scenes;
+    }
+}
+
+impl Handler<Goodbye> for MemberActor {
+    type Result = ResponseFuture<()>;
+
+    fn handle(&mut self, Goodbye: Goodbye, _: &mut Context<Self>) -> ResponseFuture<()> {
+        self.stopping = true;
+        let links: Vec<_> = self.links.values().map(|linked| linked.link.addr().clone()).collect();
+        Box::pin(async move {
+            // A link that is gone already has nobody to say goodbye to.
+            let goodbyes = links.iter().map(|link| link.send(Close::Goodbye));
+            let _ = futures_util::future::join_all(goodbyes).await;
+        })
+    }
+}
+
+impl std::fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Incoming").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// Views and renewals that may wait.
+const MAILBOX: usize = 1024;
+/// Messages that may wait before they are in a link's lanes.
+const LINK_MAILBOX: usize = 1 << 16;
+/// How often the lease is looked at.
+const TICK: Duration = Duration::from_millis(100);

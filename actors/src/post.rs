@@ -1,0 +1,168 @@
+//! Where envelopes go: into a door of this node, or onto the link to another.
+//!
+//! Every actor holds the post and writes one batch a turn; the post sorts it by destination, so that a
+//! turn costs one wake-up per destination and not one per message.
+//!
+//! Keeps: envelopes of one batch to one destination stay in order; an envelope for a session that is
+//! not the one at the other end of a link is dropped, for its sender repeats what matters.
+//! Leaves out: decisions. Who lives where is in the view, who owns what at the homes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use slipgate_cluster::message::Message;
+use slipgate_cluster::scene::answer_for_a_missing_scene;
+use slipgate_cluster::{Envelope, NodeId, Place, Port, Session, View};
+use slipgate_entity::OnlineId;
+
+use crate::mailbox::Door;
+
+/// A handle on the node's post; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Post {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    me: Session,
+    view: ArcSwap<View>,
+    doors: ArcSwap<BTreeMap<Port, Arc<dyn Door>>>,
+    links: ArcSwap<BTreeMap<NodeId, LinkDoor>>,
+}
+
+#[derive(Clone, Debug)]
+struct LinkDoor {
+    session: Session,
+    door: Arc<dyn Door>,
+}
+
+impl Post {
+    /// The post of session `me`, without doors or links.
+    #[must_use]
+    pub fn new(me: Session, view: Arc<View>) -> Self {
+        let inner = Inner { me, view: ArcSwap::new(view), doors: ArcSwap::default(), links: ArcSwap::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The session that this node is.
+    #[must_use]
+    pub fn me(&self) -> Session {
+        self.inner.me
+    }
+
+    /// A port of this node.
+    #[must_use]
+    pub fn here(&self, port: Port) -> Place {
+        Place { session: self.inner.me, port }
+    }
+
+    /// The cluster, as far as this node has been told.
+    #[must_use]
+    pub fn view(&self) -> Arc<View> {
+        self.inner.view.load_full()
+    }
+
+    /// Takes a newer view.
+    pub fn set_view(&self, view: Arc<View>) {
+        self.inner.view.store(view);
+    }
+
+    /// The home of an entity, if this node has been told of it.
+    #[must_use]
+    pub fn home_of(&self, entity: OnlineId) -> Option<Place> {
+        self.inner.view.load().home_of(entity.range())
+    }
+
+    /// The manager, if this node has been told where it is.
+    #[must_use]
+    pub fn manager(&self, name: &str) -> Option<Place> {
+        let view = self.inner.view.load();
+        Some(Place { session: view.member_named(name)?.session, port: Port::Manager })
+    }
+
+    /// Opens a port of this node.
+    pub fn open(&self, port: Port, door: Arc<dyn Door>) {
+        self.inner.doors.rcu(|doors| {
+            let mut doors = BTreeMap::clone(doors);
+            doors.insert(port, door.clone());
+            doors
+        });
+    }
+
+    /// Closes a port of this node.
+    pub fn close(&self, port: Port) {
+        self.inner.doors.rcu(|doors| {
+            let mut doors = BTreeMap::clone(doors);
+            doors.remove(&port);
+            doors
+        });
+    }
+
+    /// Opens the way to a session of another node; an earlier session of that node has none any more.
+    pub fn link(&self, session: Session, door: Arc<dyn Door>) {
+        self.inner.links.rcu(|links| {
+            let mut links = BTreeMap::clone(links);
+            links.insert(session.node, LinkDoor { session, door: door.clone() });
+            links
+        });
+    }
+
+    /// Writes a batch.
+    pub fn send(&self, batch: Vec<Envelope>) {
+        let mut here: Vec<(Port, Vec<Envelope>)> = Vec::new();
+        let mut away: Vec<(Session, Vec<Envelope>)> = Vec::new();
+        for envelope in batch {
+            if envelope.to.session == self.inner.me {
+                push(&mut here, envelope.to.port, envelope);
+            } else {
+                push(&mut away, envelope.to.session, envelope);
+            }
+        }
+        for (port, envelopes) in here {
+            self.put(port, envelopes);
+        }
+        let links = self.inner.links.load();
+        for (session, envelopes) in away {
+            let count = envelopes.len();
+            let refused = match links.get(&session.node).filter(|link| link.session == session) {
+                Some(link) => link.door.put(envelopes).len(),
+                None => count,
+            };
+            count_dropped("link", refused);
+        }
+    }
+
+    /// Writes one envelope.
+    pub fn send_one(&self, from: Port, to: Place, message: Message) {
+        self.send(vec![Envelope { from: self.here(from), to, message }]);
+    }
+
+    fn put(&self, port: Port, envelopes: Vec<Envelope>) {
+        let doors = self.inner.doors.load();
+        match doors.get(&port) {
+            Some(door) => count_dropped("mailbox", door.put(envelopes).len()),
+            None => {
+                let answers: Vec<_> = envelopes.into_iter().filter_map(answer_for_a_missing_scene).collect();
+                // A scene that is missing here never answers itself, so this ends after one round.
+                if !answers.is_empty() {
+                    self.send(answers);
+                }
+            }
+        }
+    }
+}
+
+fn push<K: PartialEq>(groups: &mut Vec<(K, Vec<Envelope>)>, key: K, envelope: Envelope) {
+    match groups.iter_mut().rev().find(|(known, _)| *known == key) {
+        Some((_, group)) => group.push(envelope),
+        None => groups.push((key, vec![envelope])),
+    }
+}
+
+fn count_dropped(at: &'static str, envelopes: usize) {
+    if envelopes > 0 {
+        metrics::counter!("slipgate_messages_dropped_total", "at" => at).increment(envelopes as u64);
+    }
+}

@@ -1,0 +1,191 @@
+//! A router on its arbiter: the streams of this node's tools, and of senders that are gone.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use actix::{Actor, AsyncContext, Context, Handler, Message};
+use slipgate_cluster::message::{Control, Message as Said, Payload};
+use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
+use slipgate_cluster::stream::SendStream;
+use slipgate_cluster::{Envelope, Limits, Now, Place, Port};
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::SendReport;
+use tokio::sync::oneshot;
+
+use crate::clock::NodeClock;
+use crate::mailbox::Mail;
+use crate::post::Post;
+
+/// Messages of a tool, to be sent in this order.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct SendBatch {
+    /// Receivers and what is said to them, with their positions in the request; at most 65,535.
+    pub messages: Vec<(u32, OnlineId, Payload)>,
+    /// Answer when all that was accepted is answered, or at the end of this time; at once if none.
+    pub wait: Option<Duration>,
+    /// Takes the report.
+    pub reply: oneshot::Sender<SendReport>,
+}
+
+/// Streams whose sender is gone.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Adopt(pub Vec<SendStream>);
+
+/// Asks how many messages wait.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Backlog {
+    /// Takes the number.
+    pub reply: oneshot::Sender<u64>,
+}
+
+/// A router's actor.
+#[derive(Debug)]
+pub struct RouterActor {
+    machine: Router,
+    me: Place,
+    post: Post,
+    clock: NodeClock,
+    batches: BTreeMap<u64, Batch>,
+    last_batch: u64,
+}
+
+/// A batch whose tool waits for its end.
+#[derive(Debug)]
+struct Batch {
+    report: SendReport,
+    positions: Vec<u32>,
+    until: Now,
+    reply: oneshot::Sender<SendReport>,
+}
+
+impl RouterActor {
+    /// The router with number `number`.
+    #[must_use]
+    pub fn new(number: u16, limits: Limits, post: Post, clock: NodeClock) -> Self {
+        let me = post.here(Port::Router(number));
+        Self { machine: Router::new(me, limits), me, post, clock, batches: BTreeMap::new(), last_batch: 0 }
+    }
+
+    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        let now = self.clock.now();
+        let mut out = Vec::new();
+        for input in inputs {
+            self.machine.handle(input, now, &mut out);
+        }
+        let mut letters = Vec::new();
+        for output in out {
+            match output {
+                Output::Data { to, data } => {
+                    letters.push(Envelope { from: self.me, to: to.into(), message: Said::Data(data) });
+                }
+                Output::AskHome { entity, nonce } => {
+                    if let Some(to) = self.post.home_of(entity) {
+                        let message = Said::Control(Control::Query { entity, nonce });
+                        letters.push(Envelope { from: self.me, to, message });
+                    }
+                }
+                Output::Accepted(ticket) => self.note(ticket, |report, _| {
+                    report.accepted += 1;
+                    report.open += 1;
+                }),
+                Output::Busy(ticket) => self.note(ticket, |report, position| {
+                    report.busy += 1;
+                    report.busy_at.push(position);
+                }),
+                Output::Applied(ticket) => self.note(ticket, |report, _| {
+                    report.applied += 1;
+                    report.open -= 1;
+                }),
+                Output::Dead(ticket) => self.note(ticket, |report, _| {
+                    report.dead += 1;
+                    report.open -= 1;
+                }),
+            }
+        }
+        self.post.send(letters);
+    }
+
+    fn note(&mut self, Ticket(ticket): Ticket, change: impl FnOnce(&mut SendReport, u32)) {
+        let Some(batch) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
+        let index = usize::try_from(ticket & INDEX_MAX).unwrap_or(usize::MAX);
+        change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
+    }
+
+    /// Answers the batches that have ended, or whose time is over.
+    fn answer_ended(&mut self) {
+        let now = self.clock.now();
+        for (_, batch) in self.batches.extract_if(.., |_, batch| batch.report.open == 0 || batch.until <= now) {
+            // A tool that went away misses nothing.
+            let _ = batch.reply.send(batch.report);
+        }
+    }
+}
+
+impl Actor for RouterActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_interval(TICK, |actor, _| {
+            actor.turn([Input::Tick]);
+            actor.answer_ended();
+        });
+    }
+}
+
+impl Handler<Mail> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        let heard = mail.envelopes.into_iter().filter_map(|envelope| match envelope.message {
+            Said::Control(control) => Some(Input::Heard(control)),
+            Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => None,
+        });
+        self.turn(heard.collect::<Vec<_>>());
+        self.answer_ended();
+    }
+}
+
+impl Handler<SendBatch> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, SendBatch { messages, wait, reply }: SendBatch, _: &mut Context<Self>) {
+        self.last_batch += 1;
+        let batch = self.last_batch;
+        let until = self.clock.now() + wait.unwrap_or_default();
+        let positions = messages.iter().map(|(position, ..)| *position).collect();
+        let report = SendReport::default();
+        self.batches.insert(batch, Batch { report, positions, until, reply });
+        let to_send = messages.into_iter().enumerate().map(|(index, (_, entity, payload))| {
+            let ticket = Ticket(batch << INDEX_BITS | index as u64 & INDEX_MAX);
+            ToSend { ticket, entity, payload }
+        });
+        let to_send = to_send.collect();
+        self.turn([Input::Send(to_send)]);
+        self.answer_ended();
+    }
+}
+
+impl Handler<Adopt> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, Adopt(streams): Adopt, _: &mut Context<Self>) {
+        self.turn([Input::Adopt(streams)]);
+    }
+}
+
+impl Handler<Backlog> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, Backlog { reply }: Backlog, _: &mut Context<Self>) {
+        let _ = reply.send(self.machine.waiting() as u64);
+    }
+}
+
+/// A ticket is the batch's number and the message's index in it.
+const INDEX_BITS: u32 = 16;
+const INDEX_MAX: u64 = (1 << INDEX_BITS) - 1;
+/// How often waits are looked at: below the first of them.
+const TICK: Duration = Duration::from_millis(20);

@@ -1,0 +1,243 @@
+//! A scene on its arbiter: its entities' bodies, and the machine that says what becomes of them.
+//!
+//! ```text
+//!   mail, questions --> machine --> apply, encode, decode: on the bodies here
+//!                               --> envelopes: one batch a turn, to the post
+//!                               --> events: a log line, the chronicle
+//! ```
+//!
+//! Keeps: a turn's outputs are done in their order; what a handler sends is handed in before the next
+//! output is done; a panic in a body's handler ends that handler only.
+//! Leaves out: decisions.
+
+mod bodies;
+mod question;
+mod story;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, AsyncContext, Context, Handler, Message};
+use slipgate_cluster::message::Message as Said;
+use slipgate_cluster::scene::{Answer, Destination, Event, Input, Output, Scene, Settings, Ticket};
+use slipgate_cluster::{Envelope, Now, Own, Port, Session};
+use slipgate_entity::OnlineId;
+
+use self::bodies::Bodies;
+pub use self::question::{AskScene, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned};
+pub use self::story::{outcome_word, scene_text};
+use crate::chronicle::{Chronicle, Happened};
+use crate::clock::NodeClock;
+use crate::directory::{DirectoryActor, Register};
+use crate::mailbox::{Mail, Mailbox};
+use crate::post::Post;
+use crate::router::{Adopt, RouterActor};
+use crate::types::Types;
+
+/// The directory's answer to a registration.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Registered {
+    /// The spawn.
+    pub ticket: Ticket,
+    /// The id; none while the node has no range.
+    pub entity: Option<OnlineId>,
+}
+
+/// The link to a session is lost, or the session is over.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct PeerLost(pub Session);
+
+/// The node stops; the number of moves still under way is answered.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "usize")]
+pub enum Wind {
+    /// Take nobody in any more.
+    Down,
+    /// Answer every move that is still under way.
+    Up,
+}
+
+/// What a scene's actor needs of its node.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Where envelopes go.
+    pub post: Post,
+    /// The node's clock.
+    pub clock: NodeClock,
+    /// The types that it can host.
+    pub types: Types,
+    /// The node's directory.
+    pub directory: Mailbox<DirectoryActor>,
+    /// The router of the same arbiter.
+    pub router: Mailbox<RouterActor>,
+    /// The node's chronicle.
+    pub chronicle: Mailbox<Chronicle>,
+}
+
+/// A scene's actor.
+#[derive(Debug)]
+pub struct SceneActor {
+    machine: Scene,
+    me: Own,
+    bodies: Bodies,
+    around: Surroundings,
+    mailbox: Option<Mailbox<SceneActor>>,
+    asked: BTreeMap<Ticket, question::Asker>,
+    last_ticket: u64,
+    letters: Vec<Envelope>,
+    applied: u64,
+}
+
+impl SceneActor {
+    /// The scene that `settings` describe, without entities.
+    #[must_use]
+    pub fn new(settings: Settings, around: Surroundings) -> Self {
+        let me = settings.me;
+        Self {
+            machine: Scene::new(settings),
+            me,
+            bodies: Bodies::new(me.scene, around.types.clone()),
+            around,
+            mailbox: None,
+            asked: BTreeMap::new(),
+            last_ticket: 0,
+            letters: Vec::new(),
+            applied: 0,
+        }
+    }
+
+    /// Hands in inputs, then acknowledges and sends what came of them.
+    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        let now = self.around.clock.now();
+        for input in inputs {
+            self.step(input, now);
+        }
+        self.step(Input::Flush, now);
+        self.around.post.send(std::mem::take(&mut self.letters));
+    }
+
+    fn step(&mut self, input: Input, now: Now) {
+        let mut out = Vec::new();
+        self.machine.handle(input, now, &mut out);
+        for output in out {
+            self.perform(output, now);
+        }
+    }
+
+    fn perform(&mut self, output: Output, now: Now) {
+        match output {
+            Output::Apply { entity, sender, payload } => {
+                self.applied += 1;
+                for (to, payload) in self.bodies.apply(entity, sender, &payload) {
+                    self.step(Input::Sends { entity, to, payload }, now);
+                }
+            }
+            Output::Register { ticket } => {
+                let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
+                self.around.directory.tell(Register { ticket, owner: self.me, scene });
+            }
+            Output::Create { entity, identity, .. } => self.bodies.create(entity, &identity),
+            Output::Encode { entity } => {
+                let body = self.bodies.encode(entity);
+                self.step(Input::Encoded { entity, body }, now);
+            }
+            Output::Decode { entity, prepare } => {
+                let result = self.bodies.stage(entity, &prepare.image);
+                self.step(Input::Decoded { entity, label: prepare.label, result }, now);
+            }
+            Output::Install { entity } => self.bodies.install(entity),
+            Output::DropStaged { entity } => self.bodies.drop_staged(entity),
+            Output::Remove { entity, .. } => self.bodies.remove(entity),
+            Output::Adopt(streams) => self.around.router.tell(Adopt(streams)),
+            Output::Bounced { dead, .. } => {
+                let why = if dead { "dead" } else { "busy" };
+                metrics::counter!("slipgate_messages_bounced_total", "why" => why).increment(1);
+            }
+            Output::Send { to, message } => self.write(to, message),
+            Output::Answer { ticket, answer } => self.answer(ticket, answer),
+            Output::Event(event) => self.report(&event),
+        }
+    }
+
+    fn write(&mut self, to: Destination, message: Said) {
+        let to = match to {
+            Destination::Place(place) => Some(place),
+            Destination::Home(entity) => self.around.post.home_of(entity),
+        };
+        // A home that nobody has told us of yet is asked again by the repeat.
+        if let Some(to) = to {
+            self.letters.push(Envelope { from: self.me.into(), to, message });
+        }
+    }
+
+    fn answer(&mut self, ticket: Ticket, answer: Answer) {
+        if let Some(asker) = self.asked.remove(&ticket) {
+            asker.answer(answer);
+        }
+    }
+
+    fn report(&self, event: &Event) {
+        let story = story::Story::new(event, self.me, &self.around.post.view());
+        story.log();
+        let (event, about) = story.told(self.around.clock.unix_ms());
+        self.around.chronicle.tell(Happened { event, about });
+    }
+}
+
+impl Actor for SceneActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        let mailbox = Mailbox::new(ctx.address(), MAILBOX);
+        self.around.post.open(Port::Scene(self.me.scene), Arc::new(mailbox.clone()));
+        self.mailbox = Some(mailbox);
+        ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
+    }
+}
+
+impl Handler<Mail> for SceneActor {
+    type Result = ();
+
+    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        self.turn(mail.envelopes.into_iter().map(|Envelope { from, message, .. }| Input::Heard { from, message }));
+    }
+}
+
+impl Handler<Registered> for SceneActor {
+    type Result = ();
+
+    fn handle(&mut self, Registered { ticket, entity }: Registered, _: &mut Context<Self>) {
+        self.turn([match entity {
+            Some(entity) => Input::Registered { ticket, entity },
+            None => Input::NotRegistered { ticket },
+        }]);
+    }
+}
+
+impl Handler<PeerLost> for SceneActor {
+    type Result = ();
+
+    fn handle(&mut self, PeerLost(session): PeerLost, _: &mut Context<Self>) {
+        self.turn([Input::PeerLost(session)]);
+    }
+}
+
+impl Handler<Wind> for SceneActor {
+    type Result = usize;
+
+    fn handle(&mut self, wind: Wind, _: &mut Context<Self>) -> usize {
+        self.turn([match wind {
+            Wind::Down => Input::Drain,
+            Wind::Up => Input::Stop,
+        }]);
+        self.machine.moves_under_way()
+    }
+}
+
+/// Messages to entities that may wait for a scene. Some turns of a busy one.
+const MAILBOX: usize = 1 << 16;
+/// How often waits are looked at: a scene's turn at 20 Hz would be too coarse for the first repeats.
+const TICK: Duration = Duration::from_millis(20);

@@ -1,0 +1,203 @@
+//! What the admin desk asks a scene of its own node.
+
+use actix::{Context, Handler, Message};
+use slipgate_cluster::Own;
+use slipgate_cluster::message::Identity;
+use slipgate_cluster::moves::{MoveError, MoveId};
+use slipgate_cluster::scene::{Answer, Input, MoveDone, MoveRequest, SpawnRefusal, Stand, Ticket};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::SceneActor;
+
+/// A question to a scene.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct AskScene(pub Question);
+
+/// What can be asked. Each question carries where its answer goes.
+#[derive(Debug)]
+pub enum Question {
+    /// A new entity.
+    Spawn(SpawnOrder),
+    /// An entity is to be removed.
+    Despawn {
+        /// The entity.
+        entity: OnlineId,
+        /// Takes the answer.
+        reply: oneshot::Sender<Result<(), MoveError>>,
+    },
+    /// An entity is to move.
+    Migrate(MoveOrder),
+    /// How the scene is.
+    Census(oneshot::Sender<SceneCensus>),
+    /// Entities, by id.
+    List {
+        /// Only those whose id or label the text begins or is.
+        matching: Option<String>,
+        /// At most so many.
+        limit: usize,
+        /// Takes the rows.
+        reply: oneshot::Sender<Vec<SceneEntity>>,
+    },
+    /// One entity.
+    Show {
+        /// The entity.
+        entity: OnlineId,
+        /// Takes the row and the body's own words, if it lives here.
+        reply: oneshot::Sender<Option<(SceneEntity, String)>>,
+    },
+}
+
+/// A new entity is wanted.
+#[derive(Debug)]
+pub struct SpawnOrder {
+    /// Stable name of a type that the node knows.
+    pub type_name: String,
+    /// A name for people.
+    pub label: Option<String>,
+    /// Takes the answer.
+    pub reply: oneshot::Sender<Spawned>,
+}
+
+/// The answer to a spawn.
+pub type Spawned = Result<OnlineId, SpawnRefusal>;
+
+/// An entity is to move.
+#[derive(Debug)]
+pub struct MoveOrder {
+    /// The entity.
+    pub entity: OnlineId,
+    /// The target, or the number that no open scene has.
+    pub to: Result<Own, SceneId>,
+    /// Takes the answer.
+    pub reply: oneshot::Sender<MoveAnswer>,
+}
+
+/// The answer to a move.
+pub type MoveAnswer = Result<MoveDone, MoveError>;
+
+/// How a scene is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SceneCensus {
+    /// Live entities.
+    pub entities: u64,
+    /// Copies staged, and room reserved.
+    pub arriving: u64,
+    /// Moves under way from here.
+    pub leaving: u64,
+    /// Whether it refuses newcomers.
+    pub draining: bool,
+    /// Messages applied since it opened.
+    pub applied: u64,
+}
+
+/// An entity in its scene.
+#[derive(Clone, Debug)]
+pub struct SceneEntity {
+    /// The entity.
+    pub entity: OnlineId,
+    /// Its handle here, as text.
+    pub handle: String,
+    /// How it stands.
+    pub stand: Stand,
+}
+
+/// Who waits for a machine's answer.
+#[derive(Debug)]
+pub(super) enum Asker {
+    Spawn(oneshot::Sender<Spawned>),
+    Despawn(oneshot::Sender<Result<(), MoveError>>),
+    Move(oneshot::Sender<MoveAnswer>),
+}
+
+impl Asker {
+    /// Hands the answer on. Whoever has given up waiting misses nothing that the log does not say.
+    pub(super) fn answer(self, answer: Answer) {
+        match (self, answer) {
+            (Self::Spawn(reply), Answer::Spawned(entity)) => drop(reply.send(Ok(entity))),
+            (Self::Spawn(reply), Answer::NotSpawned(refusal)) => drop(reply.send(Err(refusal))),
+            (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(()))),
+            (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
+            (Self::Move(reply), Answer::Moved(done)) => drop(reply.send(Ok(done))),
+            (Self::Move(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
+            (asker, answer) => panic!("expected an answer to {asker:?}, found {answer:?}"),
+        }
+    }
+}
+
+impl Handler<AskScene> for SceneActor {
+    type Result = ();
+
+    fn handle(&mut self, AskScene(question): AskScene, _: &mut Context<Self>) {
+        match question {
+            Question::Spawn(order) => self.spawn(order),
+            Question::Despawn { entity, reply } => {
+                let ticket = self.ticket(Asker::Despawn(reply));
+                self.turn([Input::Despawn { ticket, entity }]);
+            }
+            Question::Migrate(MoveOrder { entity, to, reply }) => {
+                let ticket = Some(self.ticket(Asker::Move(reply)));
+                let body_bytes = self.bodies.encode(entity).len() as u64;
+                let id = MoveId(Uuid::new_v4());
+                self.turn([Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes })]);
+            }
+            Question::Census(reply) => drop(reply.send(self.census())),
+            Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
+            Question::Show { entity, reply } => {
+                let shown = self.row(entity).map(|row| {
+                    let body = self.bodies.get(entity).map(|body| body.describe()).unwrap_or_default();
+                    (row, body)
+                });
+                drop(reply.send(shown));
+            }
+        }
+    }
+}
+
+impl SceneActor {
+    fn ticket(&mut self, asker: Asker) -> Ticket {
+        self.last_ticket += 1;
+        let ticket = Ticket(self.last_ticket);
+        self.asked.insert(ticket, asker);
+        ticket
+    }
+
+    fn spawn(&mut self, SpawnOrder { type_name, label, reply }: SpawnOrder) {
+        let known = self.around.types.get(&type_name).expect("the desk checks the type");
+        let (type_name, type_version) = (known.name(), known.version());
+        let persist = PersistId(Uuid::now_v7());
+        let identity = Identity { type_name, type_version, label, persist, player: PlayerId::NONE };
+        let ticket = self.ticket(Asker::Spawn(reply));
+        self.turn([Input::Spawn { ticket, identity }]);
+    }
+
+    fn census(&self) -> SceneCensus {
+        SceneCensus {
+            entities: self.machine.len() as u64,
+            arriving: self.machine.arriving() as u64,
+            leaving: self.machine.moves_under_way() as u64,
+            draining: self.machine.is_draining(),
+            applied: self.applied,
+        }
+    }
+
+    fn list(&self, matching: Option<&str>, limit: usize) -> Vec<SceneEntity> {
+        let rows = self.machine.entities().filter_map(|entity| self.row(entity));
+        match matching {
+            None => rows.take(limit).collect(),
+            Some(text) => rows.filter(|row| matches(row, text)).take(limit).collect(),
+        }
+    }
+
+    fn row(&self, entity: OnlineId) -> Option<SceneEntity> {
+        let stand = self.machine.stand(entity)?;
+        let handle = self.bodies.handle(entity)?.to_string();
+        Some(SceneEntity { entity, handle, stand })
+    }
+}
+
+fn matches(row: &SceneEntity, text: &str) -> bool {
+    row.stand.identity.label.as_deref() == Some(text) || row.entity.to_string().starts_with(text)
+}
