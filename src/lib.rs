@@ -3,5 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`config`] | file, environment and flags to checked values |
+//! | [`telemetry`] | log lines, for people and for machines |
 
 pub mod config;
+pub mod telemetry;
