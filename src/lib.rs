@@ -1,9 +1,17 @@
-//! Entities that walk between scene servers without their players noticing.
+//! The node program and the command line of Slipgate.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`config`] | file, environment and flags to checked values |
-//! | [`telemetry`] | log lines, for people and for machines |
+//! | [`admin`] | the HTTP interface that tools speak: JSON, events, health, metrics |
+//! | [`cli`] | the commands: what they take, print and return |
+//! | [`client`] | asks an admin interface, blocking |
+//! | [`dev`] | a whole cluster of processes on this machine |
+//! | [`node`] | one node of a cluster |
+//! | [`tour`] | moves walkers around under fire, and counts what came of it |
 
-pub mod config;
-pub mod telemetry;
+pub mod admin;
+pub mod cli;
+pub mod client;
+pub mod dev;
+pub mod node;
+pub mod tour;

@@ -1,3 +1,7 @@
 //! The `slipgate` program: runs a node, or asks one.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    slipgate::cli::main(std::env::args_os())
+}

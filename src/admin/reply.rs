@@ -1,0 +1,103 @@
+//! Answers and problems as HTTP responses.
+
+use actix_web::error::{JsonPayloadError, PathError, QueryPayloadError};
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, ResponseError};
+use serde::Serialize;
+use slipgate_proto::admin::{Answer, Problem, ProblemKind};
+
+use super::BODY_BYTES_MAX;
+
+/// HTTP status of a kind of problem.
+#[must_use]
+pub fn status_of(kind: ProblemKind) -> StatusCode {
+    match kind {
+        ProblemKind::Usage => StatusCode::BAD_REQUEST,
+        ProblemKind::NotFound => StatusCode::NOT_FOUND,
+        ProblemKind::Refused => StatusCode::CONFLICT,
+        ProblemKind::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ProblemKind::Unauthorized => StatusCode::UNAUTHORIZED,
+    }
+}
+
+/// A request that gets no answer, with its status.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", problem.text)]
+pub(super) struct Rejection {
+    pub(super) status: StatusCode,
+    pub(super) problem: Problem,
+}
+
+impl Rejection {
+    /// The question is wrong.
+    pub(super) fn usage(reason: &str, text: String) -> Self {
+        Problem { kind: ProblemKind::Usage, reason: reason.into(), text, state: None, hint: None }.into()
+    }
+
+    /// The same with another status of the same meaning.
+    pub(super) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+}
+
+impl From<Problem> for Rejection {
+    fn from(problem: Problem) -> Self {
+        Self { status: status_of(problem.kind), problem }
+    }
+}
+
+impl ResponseError for Rejection {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        #[derive(Serialize)]
+        struct Envelope<'a> {
+            error: &'a Problem,
+        }
+        HttpResponse::build(self.status).json(Envelope { error: &self.problem })
+    }
+}
+
+/// What is inside an answer, as JSON.
+pub(super) fn json_of(answer: &Answer) -> HttpResponse {
+    let mut ok = HttpResponse::Ok();
+    match answer {
+        Answer::Nodes(report) => ok.json(report),
+        Answer::Scenes(scenes) => ok.json(scenes),
+        Answer::Entities(rows) | Answer::Spawned(rows) => ok.json(rows),
+        Answer::Entity(report) => ok.json(report),
+        Answer::Sent(report) => ok.json(report),
+        Answer::Move(report) => ok.json(report),
+        Answer::Despawned(row) => ok.json(row),
+        Answer::Moves(reports) => ok.json(reports),
+        Answer::Events(events) => ok.json(events),
+    }
+}
+
+/// Says what is wrong with a body.
+pub(super) fn bad_body(error: &JsonPayloadError) -> Rejection {
+    let too_large = format!("the body is above the limit of {BODY_BYTES_MAX} bytes");
+    match error {
+        JsonPayloadError::OverflowKnownLength { .. } | JsonPayloadError::Overflow { .. } => {
+            Rejection::usage("body_too_large", too_large).with_status(StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        JsonPayloadError::ContentType => {
+            Rejection::usage("content_type", "the body must be sent as `Content-Type: application/json`".into())
+        }
+        JsonPayloadError::Deserialize(fault) => Rejection::usage("bad_json", format!("the body does not fit: {fault}")),
+        other => Rejection::usage("bad_body", format!("the body could not be read: {other}")),
+    }
+}
+
+/// Says what is wrong with the parameters.
+pub(super) fn bad_query(error: &QueryPayloadError) -> Rejection {
+    Rejection::usage("bad_query", format!("the parameters do not fit: {error}"))
+}
+
+/// Says what is wrong with the path.
+pub(super) fn bad_path(error: &PathError) -> Rejection {
+    Rejection::usage("bad_path", format!("the path does not fit: {error}"))
+}
