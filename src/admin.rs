@@ -178,4 +178,6 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 #[cfg(test)]
 pub(crate) mod canned;
 #[cfg(test)]
+pub(crate) mod live;
+#[cfg(test)]
 mod tests;
