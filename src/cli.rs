@@ -1,4 +1,144 @@
-//! stub
-pub fn main(_: std::env::ArgsOs) -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+//! The command line: one binary is node, tool and health check.
+//!
+//! Keeps: stdout is data, everything else goes to stderr; exit codes are those of [`failure`]; a pipe
+//! that is closed early is no failure.
+
+pub mod config;
+pub mod console;
+pub mod failure;
+pub mod globals;
+pub mod health;
+pub mod lists;
+pub mod migrate;
+pub mod node;
+pub mod send;
+pub mod show;
+pub mod spawn;
+pub mod status;
+pub mod watch;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use console::Console;
+use failure::{Exit, Failure};
+use globals::Globals;
+
+/// Entities that walk between scene servers without their players noticing.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "slipgate", version, about, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
 }
+
+/// What to do.
+#[derive(Subcommand, Clone, Debug)]
+pub enum Command {
+    /// Run one node
+    Node(node::NodeArgs),
+    /// Tell how the cluster is
+    Status(status::StatusArgs),
+    /// List the nodes
+    Nodes,
+    /// List the scenes
+    Scenes,
+    /// List entities
+    Entities(lists::EntitiesArgs),
+    /// Tell everything about one entity
+    Show(show::ShowArgs),
+    /// Create entities
+    Spawn(spawn::SpawnArgs),
+    /// Send messages to an entity
+    Send(send::SendArgs),
+    /// Move entities to another scene
+    Migrate(migrate::MigrateArgs),
+    /// Remove an entity for good
+    Despawn(spawn::DespawnArgs),
+    /// List moves under way and the latest ended ones
+    Moves(lists::MovesArgs),
+    /// Tell events as they happen
+    Watch(watch::WatchArgs),
+    /// Check a node; ends with 0 or 10
+    Health(health::HealthArgs),
+    /// Check or show a configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Parses the arguments, does what they say, and returns the exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let env = |name: &str| std::env::var(name).ok();
+    run(args, &env, &mut io::stdout(), &mut io::stderr())
+}
+
+/// As [`main`], with its surroundings given.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    env: &dyn Fn(&str) -> Option<String>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(stop) => return explain(&stop, out, err),
+    };
+    let format = cli.globals.output;
+    let ended = dispatch(&cli, env, &mut Console::new(format, out, err));
+    ended.unwrap_or_else(|failure| {
+        failure.tell(format, err);
+        failure.exit().into()
+    })
+}
+
+/// Help and version are data; everything else that the parser says is a fault of usage.
+fn explain(stop: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    let exit = if stop.use_stderr() { Exit::Usage } else { Exit::Done };
+    let _ = match exit {
+        Exit::Done => write!(out, "{}", stop.render()),
+        _ => write!(err, "{}", stop.render()),
+    };
+    exit.into()
+}
+
+fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
+    let client = &cli.globals.client(env);
+    match &cli.command {
+        Command::Node(args) => return node::run(args),
+        Command::Status(args) => status::run(args, client, console)?,
+        Command::Nodes => lists::nodes(client, console)?,
+        Command::Scenes => lists::scenes(client, console)?,
+        Command::Entities(args) => lists::entities(args, client, console)?,
+        Command::Show(args) => show::run(args, client, console)?,
+        Command::Spawn(args) => spawn::spawn(args, client, console)?,
+        Command::Send(args) => send::run(args, client, console)?,
+        Command::Migrate(args) => migrate::run(args, client, console)?,
+        Command::Despawn(args) => spawn::despawn(args, client, console)?,
+        Command::Moves(args) => lists::moves(args, client, console)?,
+        Command::Watch(args) => watch::run(args, client, console)?,
+        Command::Health(args) => health::run(*args, client, console)?,
+        Command::Config(command) => config::run(command, console)?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "slipgate", &mut script);
+            console.raw(&script)?;
+        }
+    }
+    Ok(Exit::Done.into())
+}
+
+#[cfg(test)]
+mod tests;

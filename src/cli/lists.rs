@@ -1,0 +1,124 @@
+//! `nodes`, `scenes`, `entities`, `moves`: one line for each.
+
+use clap::Args;
+use slipgate_proto::admin::{EntityRow, MoveReport, NodeReport, SceneReport};
+
+use super::console::{Column, Console, micros, number, or_dash, text};
+use super::failure::Failure;
+use crate::admin::body::{ENTITIES_MAX, MOVES_MAX};
+use crate::client::{Client, segment};
+
+/// Options of `entities`.
+#[derive(Args, Clone, Debug)]
+pub struct EntitiesArgs {
+    /// Only those of the scene with this name or number
+    #[arg(long, value_name = "SCENE")]
+    pub scene: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=i64::from(ENTITIES_MAX)))]
+    pub limit: u32,
+}
+
+/// Options of `moves`.
+#[derive(Args, Clone, Debug)]
+pub struct MovesArgs {
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOVES_MAX)))]
+    pub limit: u32,
+}
+
+/// Lists the nodes.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub fn nodes(client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let nodes: Vec<NodeReport> = client.get("/api/v1/nodes")?;
+    Ok(console.list(&nodes, &node_columns())?)
+}
+
+/// Lists the scenes.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub fn scenes(client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let scenes: Vec<SceneReport> = client.get("/api/v1/scenes")?;
+    let columns = [
+        number("ID", |scene: &SceneReport| scene.id.to_string()),
+        text("SCENE", |scene| scene.scene.clone()),
+        text("NODE", |scene| scene.node.clone()),
+        text("STATE", |scene| scene.state.clone()),
+        number("ENTITIES", |scene| scene.entities.to_string()),
+        number("CAPACITY", |scene| scene.capacity.to_string()),
+        number("ARRIVING", |scene| scene.arriving.to_string()),
+        number("LEAVING", |scene| scene.leaving.to_string()),
+    ];
+    Ok(console.list(&scenes, &columns)?)
+}
+
+/// Lists entities.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub fn entities(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let scene = args.scene.as_ref().map(|scene| format!("&scene={}", segment(scene))).unwrap_or_default();
+    let rows: Vec<EntityRow> = client.get(&format!("/api/v1/entities?limit={}{scene}", args.limit))?;
+    console.list(&rows, &entity_columns())?;
+    if rows.len() == args.limit as usize {
+        console.note(&format!("there may be more than these {}; see --limit and --scene", args.limit));
+    }
+    Ok(())
+}
+
+/// Lists moves, newest first.
+///
+/// # Errors
+///
+/// If there is no answer.
+pub fn moves(args: &MovesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let moves: Vec<MoveReport> = client.get(&format!("/api/v1/moves?limit={}", args.limit))?;
+    let columns = [
+        text("MOVE", |one: &MoveReport| one.id.clone()),
+        text("ENTITY", |one| one.label.as_ref().unwrap_or(&one.entity).clone()),
+        text("FROM", |one| one.from.clone()),
+        text("TO", |one| one.to.clone()),
+        text("RESULT", |one| one.result.clone()),
+        text("REASON", |one| or_dash(one.reason.as_deref())),
+        number("TOTAL", |one| micros(one.cost.total_us)),
+        number("PAUSED", |one| micros(one.cost.pause_us)),
+        number("HELD", |one| one.cost.held.to_string()),
+        number("EPOCH", |one| one.epoch.to_string()),
+    ];
+    Ok(console.list(&moves, &columns)?)
+}
+
+/// Columns of a list of nodes.
+pub(super) fn node_columns() -> [Column<NodeReport>; 10] {
+    [
+        text("NODE", |node: &NodeReport| node.node.clone()),
+        text("STATE", |node| node.state.clone()),
+        number("SCENES", |node| node.scenes.to_string()),
+        number("ENTITIES", |node| node.entities.to_string()),
+        number("MOVES OK", |node| node.moves_ok.to_string()),
+        number("REFUSED", |node| node.moves_refused.to_string()),
+        number("FAILED", |node| node.moves_failed.to_string()),
+        number("WAITING", |node| node.waiting.to_string()),
+        number("UPTIME", |node| format!("{} s", node.uptime_s)),
+        text("ADMIN", |node| node.admin.clone()),
+    ]
+}
+
+/// Columns of a list of entities.
+pub(super) fn entity_columns() -> [Column<EntityRow>; 7] {
+    [
+        text("ENTITY", |row: &EntityRow| row.entity.clone()),
+        text("TYPE", |row| row.type_name.clone()),
+        text("LABEL", |row| or_dash(row.label.as_deref())),
+        text("SCENE", |row| row.scene.clone()),
+        text("NODE", |row| row.node.clone()),
+        text("STATE", |row| row.state.clone()),
+        number("EPOCH", |row| row.epoch.to_string()),
+    ]
+}

@@ -1,0 +1,102 @@
+//! `migrate`: moves entities, one after the other.
+
+use clap::Args;
+use slipgate_proto::admin::MoveReport;
+
+use super::console::{Console, micros, printable};
+use super::failure::{Exit, Failure};
+use crate::admin::body::MoveBody;
+use crate::client::{Client, segment};
+
+/// Options of `migrate`.
+#[derive(Args, Clone, Debug)]
+pub struct MigrateArgs {
+    /// Ids, unique prefixes of ids, or unique labels
+    #[arg(required = true, value_name = "ENTITY")]
+    pub entities: Vec<String>,
+    /// Name or number of the scene, optionally with its node
+    #[arg(long, value_name = "SCENE[@NODE]")]
+    pub to: String,
+}
+
+/// Moves each entity and tells how that went; ends with the first failure, after all were tried.
+///
+/// # Errors
+///
+/// If there is no answer, or a move did not end well.
+pub fn run(args: &MigrateArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let mut first = None;
+    for entity in &args.entities {
+        let Err(failure) = migrate(entity, &args.to, client, console) else { continue };
+        match (&first, &failure) {
+            (_, Failure::PipeClosed) => return Err(failure),
+            (None, _) => first = Some(failure),
+            (Some(_), _) => failure.tell(console.format(), console.err()),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+fn migrate(entity: &str, to: &str, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let timeout_ms = u64::try_from(client.timeout().as_millis()).unwrap_or(u64::MAX);
+    let body = MoveBody { to: to.into(), timeout_ms };
+    let report: MoveReport = client.post(&format!("/api/v1/entities/{}/moves", segment(entity)), &body)?;
+    match exit_of(&report) {
+        Exit::Done => Ok(console.object(&report, || line(&report))?),
+        exit => {
+            if console.format() == super::globals::Format::Json {
+                console.object(&report, String::new)?;
+            }
+            Err(failure(exit, &report))
+        }
+    }
+}
+
+/// What the exit code says about a move.
+pub(super) fn exit_of(report: &MoveReport) -> Exit {
+    match (report.result.as_str(), report.reason.as_deref()) {
+        ("ok", _) => Exit::Done,
+        ("refused", _) => Exit::Refused,
+        ("open", _) | ("failed", Some("timeout")) => Exit::Timeout,
+        (_, _) => Exit::Failed,
+    }
+}
+
+fn line(report: &MoveReport) -> String {
+    let cost = report.cost;
+    printable(&format!(
+        "{}  {} -> {}  ok in {}  paused {}  {} B  {} held, {} delivered  move {}",
+        name(report),
+        report.from,
+        report.to,
+        micros(cost.total_us),
+        micros(cost.pause_us),
+        cost.bytes,
+        cost.held,
+        cost.delivered,
+        report.id,
+    ))
+}
+
+fn failure(exit: Exit, report: &MoveReport) -> Failure {
+    let name = name(report);
+    let why = report.text.as_deref().or(report.reason.as_deref()).unwrap_or("no reason was given");
+    let reason = report.reason.as_deref().unwrap_or(&report.result);
+    let (what, hint) = match report.result.as_str() {
+        "refused" => ("may not move", "slipgate scenes"),
+        "open" => ("is still on its way", "slipgate moves"),
+        _ => ("did not move", "slipgate status"),
+    };
+    let text = printable(&format!("{name} {what} from {} to {}: {why} (move {})", report.from, report.to, report.id));
+    let state = match &report.at {
+        Some(at) => format!("{name} is in {at}"),
+        None => format!("where {name} is, is decided as soon as its home answers"),
+    };
+    Failure::new(exit, reason, text)
+        .with_state(printable(&state))
+        .with_hint(printable(&format!("slipgate show {}      {hint}", report.entity)))
+}
+
+fn name(report: &MoveReport) -> &str {
+    report.label.as_ref().unwrap_or(&report.entity)
+}

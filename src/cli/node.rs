@@ -1,0 +1,56 @@
+//! `node`: runs one node in this process.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::failure::{Exit, Failure};
+use crate::node;
+
+/// Options of `node`.
+#[derive(Args, Clone, Debug)]
+pub struct NodeArgs {
+    /// The configuration; without it, the environment and --set alone
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A key and its value, over file and environment: --set node.name=n2
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Override>,
+}
+
+/// A configuration key with a value from the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The key, with dots between its parts.
+    pub key: String,
+    /// The value as text.
+    pub value: String,
+}
+
+impl FromStr for Override {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.is_empty() => Ok(Self { key: key.into(), value: value.into() }),
+            Some(_) | None => Err("write it as KEY=VALUE, such as node.name=n2".into()),
+        }
+    }
+}
+
+/// Overrides as pairs of key and value.
+pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
+    set.iter().map(|one| (one.key.clone(), one.value.clone())).collect()
+}
+
+/// Runs a node until it is told to stop.
+///
+/// # Errors
+///
+/// If it cannot start.
+pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
+    node::run(args.config.clone(), overrides(&args.set))
+        .map_err(|error| Failure::new(Exit::Failed, "node", format!("{error:#}")))
+}

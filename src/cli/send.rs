@@ -1,0 +1,97 @@
+//! `send`: messages to one entity.
+
+use clap::Args;
+use serde_json::Value;
+use slipgate_proto::admin::SendReport;
+
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use crate::admin::body::{MESSAGES_MAX, MessageBody};
+use crate::client::{Client, segment};
+
+/// Options of `send`.
+#[derive(Args, Clone, Debug)]
+pub struct SendArgs {
+    /// An id, a unique prefix of one, or a unique label
+    pub entity: String,
+    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`
+    pub name: String,
+    /// Its arguments as JSON
+    #[arg(value_name = "JSON", default_value = "{}", value_parser = json)]
+    pub arguments: Value,
+    /// Wait until every message is applied or answered, as long as --timeout says
+    #[arg(long)]
+    pub wait: bool,
+    /// How many times
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: u32,
+}
+
+/// Sends messages and tells how that went.
+///
+/// # Errors
+///
+/// If there is no answer, no such entity, or not all messages went.
+pub fn run(args: &SendArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let mut total = SendReport::default();
+    let mut left = args.count;
+    while left > 0 && total.busy == 0 {
+        let count = left.min(MESSAGES_MAX);
+        let report: SendReport = client.post(&path(args), &body(args, count, client))?;
+        add(&mut total, report, args.count - left);
+        left -= count;
+    }
+    console.object(&total, || line(&total))?;
+    verdict(args, &total, left)
+}
+
+fn path(args: &SendArgs) -> String {
+    format!("/api/v1/entities/{}/messages", segment(&args.entity))
+}
+
+fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
+    let timeout_ms = u64::try_from(client.timeout().as_millis()).unwrap_or(u64::MAX);
+    let (name, arguments) = (args.name.clone(), args.arguments.clone());
+    MessageBody { name, arguments, count, via: None, wait: args.wait, timeout_ms }
+}
+
+fn add(total: &mut SendReport, part: SendReport, sent_before: u32) {
+    total.accepted += part.accepted;
+    total.busy += part.busy;
+    total.applied += part.applied;
+    total.dead += part.dead;
+    total.open += part.open;
+    total.busy_at.extend(part.busy_at.into_iter().map(|at| at + sent_before));
+}
+
+fn line(total: &SendReport) -> String {
+    let SendReport { accepted, busy, applied, dead, open, .. } = total;
+    format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}")
+}
+
+fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failure> {
+    let name = &args.entity;
+    if total.busy > 0 {
+        let text = format!("{} messages did not go: too many wait for {name} already", total.busy + unsent);
+        let state = format!("the first {} were accepted and are applied in order", total.accepted);
+        return Err(Failure::new(Exit::Refused, "busy", text)
+            .with_state(state)
+            .with_hint("send the rest a little later"));
+    }
+    if total.dead > 0 {
+        let text = format!("{} messages found {name} gone", total.dead);
+        return Err(Failure::new(Exit::NotFound, "dead", text).with_hint("slipgate entities"));
+    }
+    if args.wait && total.open > 0 {
+        let text = format!("{} accepted messages are not yet known to be applied", total.open);
+        let state = "they are delivered once, in order, as soon as their way is free";
+        return Err(Failure::new(Exit::Timeout, "open", text)
+            .with_state(state)
+            .with_hint(format!("slipgate show {name}")));
+    }
+    Ok(())
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|fault| format!("it is no JSON: {fault}"))
+}

@@ -1,0 +1,44 @@
+//! `show`: everything about one entity.
+
+use clap::Args;
+use slipgate_proto::admin::EntityReport;
+
+use super::console::{Console, or_dash, printable};
+use super::failure::Failure;
+use crate::client::{Client, segment};
+
+/// Options of `show`.
+#[derive(Args, Clone, Debug)]
+pub struct ShowArgs {
+    /// An id, a unique prefix of one, or a unique label
+    pub entity: String,
+}
+
+/// Tells everything about an entity.
+///
+/// # Errors
+///
+/// If there is no answer, or no such entity.
+pub fn run(args: &ShowArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let report: EntityReport = client.get(&format!("/api/v1/entities/{}", segment(&args.entity)))?;
+    Ok(console.object(&report, || screen(&report))?)
+}
+
+fn screen(report: &EntityReport) -> String {
+    let row = &report.row;
+    let fields = [
+        ("entity", row.entity.clone()),
+        ("type", row.type_name.clone()),
+        ("label", or_dash(row.label.as_deref())),
+        ("place", format!("{}@{}", row.scene, row.node)),
+        ("state", row.state.clone()),
+        ("epoch", format!("{} (made at {})", row.epoch, report.data)),
+        ("handle", report.handle.clone()),
+        ("persist", report.persist.clone()),
+        ("home", report.home.clone()),
+        ("applied", format!("{} messages of {} senders", report.applied, report.senders)),
+        ("waiting", format!("{} of its own messages", report.unacknowledged)),
+        ("body", report.body.clone()),
+    ];
+    fields.map(|(name, value)| format!("{name:<8} {}", printable(&value))).join("\n")
+}

@@ -1,0 +1,59 @@
+//! `spawn` and `despawn`.
+
+use clap::Args;
+use slipgate_proto::admin::EntityRow;
+
+use super::console::{Console, printable};
+use super::failure::Failure;
+use super::lists::entity_columns;
+use crate::admin::body::{SPAWN_MAX, SpawnBody};
+use crate::client::{Client, segment};
+
+/// Options of `spawn`.
+#[derive(Args, Clone, Debug)]
+pub struct SpawnArgs {
+    /// Type of the entity, as it was registered: `walker`
+    #[arg(value_name = "TYPE")]
+    pub type_name: String,
+    /// Name or number of the scene
+    #[arg(long)]
+    pub scene: String,
+    /// How many
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(SPAWN_MAX)))]
+    pub count: u32,
+    /// A name for people; with --count a number is appended
+    #[arg(long)]
+    pub label: Option<String>,
+}
+
+/// Options of `despawn`.
+#[derive(Args, Clone, Debug)]
+pub struct DespawnArgs {
+    /// An id, a unique prefix of one, or a unique label
+    pub entity: String,
+}
+
+/// Creates entities and lists them.
+///
+/// # Errors
+///
+/// If there is no answer, or the node does not spawn.
+pub fn spawn(args: &SpawnArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let SpawnArgs { type_name, scene, count, label } = args.clone();
+    let body = SpawnBody { type_name, scene, label, count };
+    let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body)?;
+    Ok(console.list(&rows, &entity_columns())?)
+}
+
+/// Removes an entity for good.
+///
+/// # Errors
+///
+/// If there is no answer, or no such entity.
+pub fn despawn(args: &DespawnArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let timeout_ms = client.timeout().as_millis();
+    let path = format!("/api/v1/entities/{}?timeout_ms={timeout_ms}", segment(&args.entity));
+    let row: EntityRow = client.delete(&path)?;
+    let name = row.label.as_ref().unwrap_or(&row.entity);
+    Ok(console.object(&row, || printable(&format!("{name} is gone from {}@{}", row.scene, row.node)))?)
+}

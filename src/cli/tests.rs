@@ -1,0 +1,283 @@
+//! Commands as users type them, against a canned oracle behind a real admin interface.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+
+use serde_json::Value;
+use slipgate_proto::admin::{Answer, MoveReport, Problem, ProblemKind, Question, SendReport};
+
+use super::*;
+use crate::admin::canned::{self, Canned};
+use crate::admin::live::Live;
+
+/// What a command did.
+#[derive(Debug)]
+struct Done {
+    code: ExitCode,
+    out: String,
+    err: String,
+}
+
+fn slipgate_in(env: &BTreeMap<&str, String>, line: &[&str]) -> Done {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let args = std::iter::once("slipgate").chain(line.iter().copied()).map(OsString::from);
+    let code = run(args, &|name| env.get(name).cloned(), &mut out, &mut err);
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    Done { code, out: text(out), err: text(err) }
+}
+
+fn slipgate(oracle: Canned, line: &[&str]) -> Done {
+    let live = Live::start(oracle);
+    slipgate_in(&BTreeMap::from([("SLIPGATE_AT", live.at.to_string())]), line)
+}
+
+fn refusing(problem: Problem) -> Canned {
+    Canned::by(move |_| Err(problem.clone()))
+}
+
+fn moving(change: impl FnOnce(&mut MoveReport)) -> Canned {
+    let mut report = canned::moved();
+    change(&mut report);
+    Canned::by(move |_| Ok(Answer::Move(report.clone())))
+}
+
+fn sending(report: SendReport) -> Canned {
+    Canned::by(move |_| Ok(Answer::Sent(report.clone())))
+}
+
+fn check_code(oracle: Canned, line: &[&str], code: u8) -> Done {
+    let done = slipgate(oracle, line);
+    assert_eq!(done.code, ExitCode::from(code), "{line:?}: {done:?}");
+    done
+}
+
+const READS: [&[&str]; 6] = [&["status"], &["nodes"], &["scenes"], &["entities"], &["show", "ann"], &["moves"]];
+
+const WRITES: [&[&str]; 4] = [
+    &["spawn", "walker", "--scene", "forest"],
+    &["send", "ann", "greet"],
+    &["migrate", "ann", "--to", "harbor"],
+    &["despawn", "ann"],
+];
+
+#[test]
+fn every_command_writes_data_and_nothing_else() {
+    for line in READS.iter().chain(&WRITES) {
+        let done = check_code(Canned::friendly(), line, 0);
+        assert!(!done.out.is_empty() && done.err.is_empty(), "{line:?}: {done:?}");
+    }
+}
+
+#[test]
+fn json_is_one_object_per_line() {
+    for line in READS.iter().chain(&WRITES) {
+        let line: Vec<_> = line.iter().copied().chain(["-o", "json"]).collect();
+        let done = check_code(Canned::friendly(), &line, 0);
+        for text in done.out.lines() {
+            let value: Value = serde_json::from_str(text).expect("JSON");
+            assert!(value.is_object(), "{line:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_list_is_a_table_for_people() {
+    let done = check_code(Canned::friendly(), &["entities"], 0);
+    let expected = "ENTITY  TYPE    LABEL  SCENE   NODE  STATE   EPOCH\n\
+                    1.4     walker  ann    forest  n1    active      7\n";
+    assert_eq!(done.out, expected);
+}
+
+#[test]
+fn options_become_questions() {
+    let ask = |line: &[&str]| {
+        let oracle = Canned::friendly();
+        check_code(oracle.clone(), line, 0);
+        oracle.asked()
+    };
+    let entities = Question::Entities { scene: Some("the keep".into()), limit: 3 };
+    assert_eq!(ask(&["entities", "--scene", "the keep", "--limit", "3"]), [entities]);
+    let spawn =
+        Question::Spawn { type_name: "walker".into(), scene: "forest".into(), label: Some("w".into()), count: 3 };
+    assert_eq!(ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w"]), [spawn]);
+    let migrate = |entity: &str| Question::Migrate { entity: entity.into(), to: "harbor@n2".into(), timeout_ms: 500 };
+    let line = ["migrate", "ann", "bob", "--to", "harbor@n2", "--timeout", "500ms"];
+    assert_eq!(ask(&line), [migrate("ann"), migrate("bob")]);
+}
+
+#[test]
+fn many_messages_go_in_batches() {
+    let oracle = Canned::friendly();
+    let done = check_code(oracle.clone(), &["send", "ann", "step", "{\"x\":1}", "--count", "2500", "-o", "json"], 0);
+    let questions = oracle.asked();
+    let sizes = questions.iter().map(|question| match question {
+        Question::Send { messages, .. } => messages.len(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(sizes.collect::<Vec<_>>(), [1024, 1024, 452]);
+    let total: SendReport = serde_json::from_str(&done.out).expect("a report");
+    assert_eq!(total.accepted, 2500);
+}
+
+#[test]
+fn a_problem_says_what_happened_what_is_left_and_what_to_do() {
+    let done = check_code(refusing(canned::refused()), &["show", "ann"], 4);
+    assert_eq!(done.out, "");
+    assert_eq!(done.err, "error: keep takes nobody\n  ann is still in forest on n1\n  try:  slipgate show ann\n");
+}
+
+#[test]
+fn each_kind_of_problem_ends_with_its_code() {
+    let kinds = [
+        (ProblemKind::Usage, 2),
+        (ProblemKind::NotFound, 3),
+        (ProblemKind::Refused, 4),
+        (ProblemKind::Timeout, 5),
+        (ProblemKind::Unavailable, 1),
+        (ProblemKind::Unauthorized, 4),
+    ];
+    for (kind, code) in kinds {
+        let done = check_code(refusing(Problem { kind, ..canned::refused() }), &["nodes", "-o", "json"], code);
+        let value: Value = serde_json::from_str(&done.err).expect("one JSON object on stderr");
+        assert_eq!((done.out.as_str(), &value["exit"]), ("", &code.into()));
+    }
+}
+
+#[test]
+fn a_move_ends_with_a_code_that_says_how() {
+    let end = |result: &str, reason: Option<&str>, code| {
+        let oracle = moving(|report| {
+            report.result = result.into();
+            report.reason = reason.map(Into::into);
+            report.text = Some("the scene is full (3 of 3)".into());
+            report.at = Some("forest@n1".into());
+        });
+        check_code(oracle, &["migrate", "ann", "--to", "harbor"], code)
+    };
+    assert!(end("ok", None, 0).out.starts_with("ann  forest@n1 -> harbor@n2  ok in 6.8 ms  paused 1.9 ms  412 B"));
+    let refused = end("refused", Some("full"), 4);
+    let expected = "error: ann may not move from forest@n1 to harbor@n2: the scene is full (3 of 3) (move 9f31)\n  \
+                    ann is in forest@n1\n  try:  slipgate show 1.4      slipgate scenes\n";
+    assert_eq!((refused.out.as_str(), refused.err.as_str()), ("", expected));
+    end("failed", Some("timeout"), 5);
+    end("open", Some("undecided"), 5);
+    end("failed", Some("node_lost"), 1);
+}
+
+#[test]
+fn a_refused_move_is_still_data_in_json() {
+    let oracle = moving(|report| report.result = "refused".into());
+    let done = check_code(oracle, &["migrate", "ann", "--to", "harbor", "-o", "json"], 4);
+    assert_eq!(serde_json::from_str::<Value>(&done.out).expect("a report")["result"], "refused");
+    assert_eq!(serde_json::from_str::<Value>(&done.err).expect("an error")["exit"], 4);
+}
+
+#[test]
+fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
+    let busy = SendReport { accepted: 1, busy: 2, busy_at: vec![1, 2], ..SendReport::default() };
+    check_code(sending(busy), &["send", "ann", "greet", "--count", "3"], 4);
+    let dead = SendReport { accepted: 1, dead: 1, ..SendReport::default() };
+    check_code(sending(dead), &["send", "ann", "greet"], 3);
+    let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
+    check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
+    check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);
+}
+
+#[test]
+fn watch_tells_events_as_they_come() {
+    let done = check_code(Canned::friendly(), &["watch", "moves", "--limit", "2"], 0);
+    assert_eq!(done.out, "2026-01-01T12:00:05.111Z n1  move.ok       entity=1.4\n".repeat(2));
+    check_code(Canned::friendly(), &["watch", "entity", "ann", "--limit", "1", "-o", "json"], 0);
+}
+
+#[test]
+fn health_is_0_or_10() {
+    assert_eq!(check_code(Canned::friendly(), &["health"], 0).out, "n1 is ready\n");
+    check_code(Canned::friendly(), &["health", "--live"], 0);
+    check_code(refusing(canned::refused()), &["health", "--live"], 0);
+    let done = check_code(refusing(canned::refused()), &["health", "--ready"], 10);
+    assert_eq!(done.err, "error: n1 is not ready: keep takes nobody\n");
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+    let done = slipgate_in(&BTreeMap::new(), &["health", "--at", &gone.to_string()]);
+    assert_eq!(done.code, ExitCode::from(10), "{done:?}");
+}
+
+#[test]
+fn where_nothing_answers_the_address_and_a_hint_are_told() {
+    let gone = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+    let done = slipgate_in(&BTreeMap::new(), &["status", "--at", &gone.to_string()]);
+    assert_eq!(done.code, ExitCode::from(6));
+    let expected = format!(
+        "error: nothing answers at {gone} (connection refused)\n  \
+         try:  is a node running?  slipgate dev   or   docker-compose up\n"
+    );
+    assert_eq!(done.err, expected);
+}
+
+#[test]
+fn an_option_wins_over_the_environment() {
+    let live = Live::start(Canned::friendly());
+    let env = BTreeMap::from([("SLIPGATE_AT", "127.0.0.1:1".to_owned())]);
+    assert_eq!(slipgate_in(&env, &["nodes", "--at", &live.at.to_string()]).code, ExitCode::from(0));
+}
+
+#[test]
+fn waiting_for_nodes_ends_when_they_are_ready_or_time_is_up() {
+    check_code(Canned::friendly(), &["status", "--wait-nodes", "1"], 0);
+    let done = check_code(Canned::friendly(), &["status", "--wait-nodes", "2", "--timeout", "1ms"], 5);
+    assert!(done.err.starts_with("error: 1 of 2 nodes are ready after 1ms\n"), "{done:?}");
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_reaches_nobody() {
+    let lines: [&[&str]; 11] = [
+        &["statsu"],
+        &["status", "--wathc"],
+        &["spawn", "walker"],
+        &["spawn", "walker", "--scene", "forest", "--count", "0"],
+        &["entities", "--limit", "10001"],
+        &["send", "ann", "step", "{x:1}"],
+        &["migrate", "--to", "harbor"],
+        &["nodes", "-o", "yaml"],
+        &["nodes", "--timeout", "10"],
+        &["health", "--live", "--ready"],
+        &["node", "--set", "name"],
+    ];
+    for line in lines {
+        let done = slipgate_in(&BTreeMap::new(), line);
+        assert_eq!(done.code, ExitCode::from(2), "{line:?}: {done:?}");
+        assert!(done.out.is_empty() && !done.err.is_empty(), "{line:?}: {done:?}");
+    }
+}
+
+#[test]
+fn help_version_and_completions_are_data() {
+    for line in [&["--help"][..], &["--version"], &["tour", "--help"], &["completions", "bash"]] {
+        let done = slipgate_in(&BTreeMap::new(), line);
+        assert_eq!(done.code, ExitCode::from(0), "{line:?}: {done:?}");
+        assert!(!done.out.is_empty() && done.err.is_empty(), "{line:?}: {done:?}");
+    }
+}
+
+#[test]
+fn a_pipe_that_closes_early_is_no_failure() {
+    struct Closed;
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let live = Live::start(Canned::friendly());
+    let mut err = Vec::new();
+    let args = ["slipgate", "entities", "--at", &live.at.to_string()].map(OsString::from);
+    assert_eq!(run(args, &|_| None, &mut Closed, &mut err), ExitCode::from(0));
+    assert!(err.is_empty());
+}
+
+#[test]
+fn the_command_line_holds_together() {
+    Cli::command().debug_assert();
+}
