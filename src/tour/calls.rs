@@ -1,0 +1,119 @@
+//! What a tour asks of the cluster, and how patient it is.
+//!
+//! Reads are repeated while nobody answers, and so are moves that surely were not asked for; a node that
+//! restarts is thus waited for. Sends are not repeated here: their books decide.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport, ProblemKind, SceneReport, SendReport};
+
+use super::itinerary::Place;
+use crate::admin::body::{BatchBody, BatchMessage, ENTITIES_MAX, MOVES_MAX, MoveBody, SpawnBody};
+use crate::client::{CallError, Client, segment};
+
+/// Asks, for all threads of a tour.
+#[derive(Debug)]
+pub(super) struct Calls<'a> {
+    client: Client,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Calls<'a> {
+    pub(super) fn new(client: &Client, stop: &'a AtomicBool) -> Self {
+        Self { client: client.within(STEP), stop }
+    }
+
+    /// Whether somebody wants the tour to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn open_scenes(&self) -> Result<Vec<Place>, CallError> {
+        let scenes: Vec<SceneReport> = self.read("/api/v1/scenes")?;
+        let open = scenes.into_iter().filter(|scene| scene.state == "open");
+        Ok(open.map(|scene| Place { node: scene.node, scene: scene.scene }).collect())
+    }
+
+    pub(super) fn spawn(&self, scene: &str, label: String, count: u32) -> Result<Vec<EntityRow>, CallError> {
+        let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label), count };
+        self.patiently(is_unheard, || self.client.post("/api/v1/entities", &body))
+    }
+
+    /// Sends once.
+    pub(super) fn send(&self, via: &str, messages: Vec<BatchMessage>) -> Result<SendReport, CallError> {
+        let body = BatchBody { via: Some(via.into()), messages, wait: false, timeout_ms: step_ms() };
+        self.client.post("/api/v1/messages", &body)
+    }
+
+    pub(super) fn migrate(&self, entity: &str, to: &Place) -> Result<MoveReport, CallError> {
+        let body = MoveBody { to: to.to_string(), timeout_ms: step_ms() };
+        let path = format!("/api/v1/entities/{}/moves", segment(entity));
+        self.patiently(|error| matches!(error, CallError::Unreachable { .. }), || self.client.post(&path, &body))
+    }
+
+    /// The latest moves, newest first; asked once.
+    pub(super) fn latest_moves(&self) -> Result<Vec<MoveReport>, CallError> {
+        self.client.get(&format!("/api/v1/moves?limit={MOVES_MAX}"))
+    }
+
+    /// Everything about one entity.
+    pub(super) fn show(&self, entity: &str) -> Result<EntityReport, CallError> {
+        self.read(&format!("/api/v1/entities/{}", segment(entity)))
+    }
+
+    /// Every entity, up to the longest list; asked once.
+    pub(super) fn entities(&self) -> Result<Vec<EntityRow>, CallError> {
+        self.client.get(&format!("/api/v1/entities?limit={ENTITIES_MAX}"))
+    }
+
+    /// Removes an entity; also after the tour was stopped. One that is gone already is no failure.
+    pub(super) fn despawn(&self, entity: &str) -> Result<(), CallError> {
+        let path = format!("/api/v1/entities/{}?timeout_ms={}", segment(entity), step_ms());
+        match self.client.delete::<EntityRow>(&path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == Some(ProblemKind::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
+        self.patiently(|error| is_unheard(error) || !error.is_certain(), || self.client.get(path))
+    }
+
+    fn patiently<T>(
+        &self,
+        worth_repeating: impl Fn(&CallError) -> bool,
+        call: impl Fn() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match call() {
+                Err(error) if worth_repeating(&error) && Instant::now() < deadline && !self.is_stopped() => {
+                    thread::sleep(REPEAT_EVERY);
+                }
+                ended => return ended,
+            }
+        }
+    }
+}
+
+/// Whether nobody took the request up, though somebody may soon.
+fn is_unheard(error: &CallError) -> bool {
+    matches!(error, CallError::Unreachable { .. }) || error.kind() == Some(ProblemKind::Unavailable)
+}
+
+fn step_ms() -> u64 {
+    u64::try_from(STEP.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How long one request may take.
+const STEP: Duration = Duration::from_secs(10);
+
+/// How long a node may be silent before the tour takes it for gone: a restart takes seconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often an unheard request is repeated.
+pub(super) const REPEAT_EVERY: Duration = Duration::from_millis(100);

@@ -1,0 +1,197 @@
+//! A tour from its first walker to its summary.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use slipgate_proto::admin::EntityRow;
+
+use super::account::{Account, Ledger, Tally};
+use super::calls::{Calls, REPEAT_EVERY};
+use super::crew::Crew;
+use super::itinerary::{Itinerary, Place};
+use super::sending::Sender;
+use super::twins::Sightings;
+use super::{Afterwards, Options, Summary, TourError};
+use crate::client::Client;
+
+/// Where a tour takes place.
+pub struct Surroundings<'a> {
+    /// Asks any node of the cluster.
+    pub client: &'a Client,
+    /// Set by whoever wants the tour to end early.
+    pub stop: &'a AtomicBool,
+    /// Is told how many moves have ended.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+/// The result of a tour, and what people should know beside it.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The numbers.
+    pub summary: Summary,
+    /// What went wrong besides; empty where nothing did.
+    pub notes: Vec<String>,
+}
+
+impl Ended {
+    /// Whether all was well.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.summary.is_clean() && self.notes.is_empty()
+    }
+}
+
+/// Runs a tour and removes its walkers.
+///
+/// # Errors
+///
+/// If it could not begin, or was stopped; see [`TourError`].
+pub fn run(options: &Options, around: &Surroundings<'_>) -> Result<Ended, TourError> {
+    let calls = Calls::new(around.client, around.stop);
+    let mut walkers = Vec::new();
+    let ended = gather(options, &calls, &mut walkers)
+        .and_then(|places| perform(options, around, &calls, Cast { places, walkers: &walkers }));
+    let left = match options.afterwards {
+        Afterwards::Keep => 0,
+        Afterwards::Despawn => walkers.iter().filter(|walker| calls.despawn(&walker.entity).is_err()).count(),
+    };
+    let mut ended = ended?;
+    if left > 0 {
+        ended.notes.push(format!("{left} walkers could not be removed"));
+    }
+    Ok(ended)
+}
+
+/// Who takes part, and where.
+struct Cast<'a> {
+    places: Vec<Place>,
+    walkers: &'a [EntityRow],
+}
+
+/// Spawns walkers in every scene; those that came into being are in `walkers`, also after a failure.
+fn gather(options: &Options, calls: &Calls<'_>, walkers: &mut Vec<EntityRow>) -> Result<Vec<Place>, TourError> {
+    let failed = |what| move |source| TourError::Call { what, source };
+    let places = calls.open_scenes().map_err(failed("the scenes cannot be listed"))?;
+    if places.len() < 2 {
+        return Err(TourError::TooFewScenes { open: places.len() });
+    }
+    let name = tour_name();
+    for place in &places {
+        let label = format!("{name}-{}", place.scene);
+        let spawned = calls.spawn(&place.scene, label, options.walkers_per_scene);
+        walkers.extend(spawned.map_err(failed("no walkers can be spawned"))?);
+    }
+    Ok(places)
+}
+
+fn perform(
+    options: &Options,
+    around: &Surroundings<'_>,
+    calls: &Calls<'_>,
+    cast: Cast<'_>,
+) -> Result<Ended, TourError> {
+    let ids: Vec<String> = cast.walkers.iter().map(|walker| walker.entity.clone()).collect();
+    let at = |walker: &EntityRow| Place { node: walker.node.clone(), scene: walker.scene.clone() };
+    let starts = cast.walkers.iter().map(|walker| (walker.entity.clone(), at(walker))).collect();
+    let nodes: BTreeMap<&str, ()> = cast.places.iter().map(|place| (place.node.as_str(), ())).collect();
+    let itinerary = Itinerary::new(options.moves, cast.places.clone(), starts, options.seed);
+    let crew = Crew::new(calls, itinerary, options.moves.saturating_mul(MESSAGES_PER_MOVE), around.progress);
+    let name = tour_name();
+    let began = Instant::now();
+    let mut tally = Tally::default();
+
+    let (sightings, elapsed) = thread::scope(|scope| {
+        let crew = &crew;
+        let watcher = scope.spawn(|| crew.watch(Sightings::of(ids.iter().cloned())));
+        let senders: Vec<_> = nodes
+            .keys()
+            .map(|&node| {
+                let sender = Sender::new(format!("{name}@{node}"), &ids);
+                scope.spawn(move || crew.send(node, sender))
+            })
+            .collect();
+        let movers: Vec<_> = (0..options.movers.min(ids.len())).map(|_| scope.spawn(|| crew.travel())).collect();
+        movers.into_iter().for_each(|mover| mover.join().expect("a mover does not panic"));
+        crew.moves_are_done();
+        let deadline = Instant::now() + options.timeout;
+        while !senders.iter().all(thread::ScopedJoinHandle::is_finished) && Instant::now() < deadline {
+            thread::sleep(POLL_EVERY);
+        }
+        crew.halt();
+        let senders = senders.into_iter().map(|sender| sender.join().expect("a sender does not panic"));
+        let accounts: Vec<Account> = senders.flat_map(|sender| sender.accounts()).collect();
+        await_applied(calls, &accounts, deadline);
+        let elapsed = began.elapsed();
+        read_ledgers(calls, crew, &accounts, &mut tally);
+        crew.is_quiet();
+        (watcher.join().expect("the watcher does not panic"), elapsed)
+    });
+
+    if calls.is_stopped() {
+        return Err(TourError::Stopped);
+    }
+    let (itinerary, notes) = crew.disband();
+    let summary = Summary::new(itinerary.trips(), &tally, sightings.count(), elapsed, options.seed);
+    Ok(Ended { summary, notes })
+}
+
+/// Waits until every walker has applied what was surely accepted for it, or time is up.
+fn await_applied(calls: &Calls<'_>, accounts: &[Account], deadline: Instant) {
+    let mut waiting = by_walker(accounts);
+    loop {
+        waiting.retain(|walker, accounts| {
+            let ledger = calls.show(walker).ok().and_then(|report| Ledger::read(&report.body).ok());
+            !ledger.is_some_and(|ledger| accounts.iter().all(|account| ledger.has_all_of(account)))
+        });
+        if waiting.is_empty() || calls.is_stopped() || Instant::now() >= deadline {
+            return;
+        }
+        thread::sleep(REPEAT_EVERY);
+    }
+}
+
+/// Compares every walker's ledger with what was accepted for it; one that cannot be read counts as empty.
+fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally: &mut Tally) {
+    for (walker, accounts) in by_walker(accounts) {
+        let ledger = match calls.show(walker).map(|report| Ledger::read(&report.body)) {
+            Ok(Ok(ledger)) => ledger,
+            Ok(Err(fault)) => {
+                crew.note(format!("the ledger of {walker} cannot be read: {fault}"));
+                Ledger::default()
+            }
+            Err(error) => {
+                crew.note(format!("{walker} cannot be read: {error}"));
+                Ledger::default()
+            }
+        };
+        accounts.iter().for_each(|account| tally.add(account, ledger.entry(&account.sender)));
+    }
+}
+
+fn by_walker(accounts: &[Account]) -> BTreeMap<&str, Vec<&Account>> {
+    let mut by_walker: BTreeMap<&str, Vec<&Account>> = BTreeMap::new();
+    for account in accounts {
+        by_walker.entry(&account.entity).or_default().push(account);
+    }
+    by_walker
+}
+
+/// A name that no other tour has, whatever its seed.
+fn tour_name() -> String {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    format!("tour-{}", &id[..8])
+}
+
+/// Accepted messages wanted for each attempt to move.
+const MESSAGES_PER_MOVE: u64 = 10;
+
+const POLL_EVERY: Duration = Duration::from_millis(10);
