@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod console;
+pub mod dev;
 pub mod failure;
 pub mod globals;
 pub mod health;
@@ -15,6 +16,7 @@ pub mod send;
 pub mod show;
 pub mod spawn;
 pub mod status;
+pub mod tour;
 pub mod watch;
 
 use std::ffi::OsString;
@@ -45,6 +47,10 @@ pub struct Cli {
 pub enum Command {
     /// Run one node
     Node(node::NodeArgs),
+    /// Run a whole cluster on this machine
+    Dev(dev::DevArgs),
+    /// Move walkers around under fire, and count what came of it
+    Tour(tour::TourArgs),
     /// Tell how the cluster is
     Status(status::StatusArgs),
     /// List the nodes
@@ -118,6 +124,8 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
     let client = &cli.globals.client(env);
     match &cli.command {
         Command::Node(args) => return node::run(args),
+        Command::Dev(args) => return dev::run(args, cli.globals.timeout, console),
+        Command::Tour(args) => return tour::run(args, cli.globals.timeout, client, console),
         Command::Status(args) => status::run(args, client, console)?,
         Command::Nodes => lists::nodes(client, console)?,
         Command::Scenes => lists::scenes(client, console)?,

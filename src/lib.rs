@@ -7,6 +7,7 @@
 //! | [`client`] | asks an admin interface, blocking |
 //! | [`dev`] | a whole cluster of processes on this machine |
 //! | [`node`] | one node of a cluster |
+//! | [`signals`] | the wish to stop, from Ctrl-C or a supervisor |
 //! | [`tour`] | moves walkers around under fire, and counts what came of it |
 
 pub mod admin;
@@ -14,4 +15,5 @@ pub mod cli;
 pub mod client;
 pub mod dev;
 pub mod node;
+pub mod signals;
 pub mod tour;

@@ -1,0 +1,179 @@
+//! `dev`: a whole cluster on this machine, until Ctrl-C; with a tour if asked.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use super::globals::AT_DEFAULT;
+use super::tour::{self, Style};
+use crate::client::Client;
+use crate::dev::{Cluster, DevError, Fallen, Plan, PlanError, Started};
+use crate::signals::Signals;
+use crate::tour::{Ended, Options};
+
+/// Options of `dev`.
+#[derive(Args, Clone, Debug)]
+pub struct DevArgs {
+    /// How many nodes
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub nodes: u16,
+    /// Make a tour of so many moves once all nodes are ready
+    #[arg(long, value_name = "MOVES", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub tour: Option<u64>,
+    /// End when the tour has ended, with its exit code; without a tour, when all nodes are ready
+    #[arg(long)]
+    pub exit: bool,
+    /// Admin port of the first node, the others follow; 0 lets the system choose all
+    /// [default: 7780 for the first, if that is free]
+    #[arg(long, value_name = "PORT")]
+    pub base_port: Option<u16>,
+    /// How the tour is made
+    #[command(flatten)]
+    pub style: Style,
+}
+
+/// Runs a cluster until it is told to stop, or its tour has ended.
+///
+/// # Errors
+///
+/// If the cluster does not come up, a node falls, or the tour does not end well.
+pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
+    let signals = Signals::catch().map_err(|error| Failure::new(Exit::Failed, "signals", error.to_string()))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(Exit::Failed, "program", format!("this program cannot find itself: {error}")))?;
+    let plan = Plan::new(args.nodes, args.base_port)?;
+    let cluster = Cluster::start(&plan, &program, signals.flag(), &mut |node| console.note(&told(node)));
+    let mut cluster = match cluster {
+        Err(DevError::Stopped) => return Ok(Exit::Done.into()),
+        started => started?,
+    };
+    console.note(&next_steps(&cluster));
+    let ended = attend(args, timeout, &signals, &mut cluster, console);
+    console.note("stopping");
+    let unwell = cluster.stop();
+    unwell.iter().for_each(|fallen| console.note(&how_it_ended(fallen)));
+    match ended {
+        Ok(_) if !unwell.is_empty() => {
+            Err(Failure::new(Exit::Failed, "stop", format!("{} nodes did not stop well", unwell.len())))
+        }
+        ended => ended,
+    }
+}
+
+/// What happens between ready and the end.
+fn attend(
+    args: &DevArgs,
+    timeout: Option<Duration>,
+    signals: &Signals,
+    cluster: &mut Cluster,
+    console: &mut Console<'_>,
+) -> Result<ExitCode, Failure> {
+    let mut toured = Ok(Exit::Done.into());
+    if let Some(moves) = args.tour {
+        let options = args.style.options(moves, timeout);
+        console.note(&format!("tour of {moves} moves, seed {}", options.seed));
+        let ended = tour_among(&options, signals, cluster, console)?;
+        toured = tour::report(&ended, console);
+    }
+    if args.exit {
+        return toured;
+    }
+    if let Err(failure) = toured {
+        failure.tell(console.format(), console.err());
+    }
+    linger(signals, cluster, console)
+}
+
+/// Makes a tour while watching over the nodes; one that falls ends the tour.
+fn tour_among(
+    options: &Options,
+    signals: &Signals,
+    cluster: &mut Cluster,
+    console: &mut Console<'_>,
+) -> Result<Ended, Failure> {
+    let client = Client::new(&cluster.started()[0].admin, None, Duration::from_secs(10));
+    let stop = AtomicBool::new(false);
+    let (ended, fallen) = thread::scope(|scope| {
+        let tour = scope.spawn(|| tour::make(options, &client, &stop, &|_| ()));
+        let mut fallen = Vec::new();
+        while !tour.is_finished() {
+            fallen.extend(cluster.fallen());
+            if signals.has_come() || !fallen.is_empty() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            thread::sleep(POLL_EVERY);
+        }
+        (tour.join().expect("a tour does not panic"), fallen)
+    });
+    let Some(first) = fallen.first() else { return ended };
+    fallen.iter().for_each(|fallen| console.note(&how_it_ended(fallen)));
+    let text = format!("{} ended in the middle of the tour", first.name);
+    Err(Failure::new(Exit::Failed, "node_fell", text).with_hint("its last lines stand above"))
+}
+
+/// Waits for a signal, or until no node runs any more.
+fn linger(signals: &Signals, cluster: &mut Cluster, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
+    while !signals.has_come() {
+        for fallen in cluster.fallen() {
+            console.note(&how_it_ended(&fallen));
+            console.note("  the others go on; see  slipgate nodes   or stop with Ctrl-C");
+        }
+        if cluster.running() == 0 {
+            return Err(Failure::new(Exit::Failed, "all_fell", "no node runs any more"));
+        }
+        thread::sleep(POLL_EVERY);
+    }
+    Ok(Exit::Done.into())
+}
+
+fn told(node: &Started) -> String {
+    let Started { name, peer, admin, scenes } = node;
+    format!("{name}  admin http://{admin}  peers {peer}  scenes {}", scenes.join(", "))
+}
+
+fn next_steps(cluster: &Cluster) -> String {
+    let nodes = cluster.started();
+    let at = match nodes.first() {
+        Some(first) if first.admin != AT_DEFAULT => format!(" --at {}", first.admin),
+        Some(_) | None => String::new(),
+    };
+    let scenes: Vec<&String> = nodes.iter().flat_map(|node| &node.scenes).collect();
+    let [first, .., last] = scenes.as_slice() else { return "ready".into() };
+    format!(
+        "ready: {} nodes, {} scenes, data in {}\n\
+         \x20 try:  slipgate status{at}\n\
+         \x20       slipgate spawn walker --scene {first} --label ann{at}\n\
+         \x20       slipgate migrate ann --to {last}{at}\n\
+         \x20       slipgate tour --moves 500{at}\n\
+         \x20 stop with Ctrl-C",
+        nodes.len(),
+        scenes.len(),
+        cluster.folder().display(),
+    )
+}
+
+fn how_it_ended(fallen: &Fallen) -> String {
+    match fallen.status {
+        Some(status) => format!("warning: {} ended ({status})", fallen.name),
+        None => format!("warning: {} did not stop within 10 s and was killed", fallen.name),
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Self::new(Exit::Usage, "ports", error.to_string()).with_hint("a lower --base-port, or 0")
+    }
+}
+
+impl From<DevError> for Failure {
+    fn from(error: DevError) -> Self {
+        Self::new(Exit::Failed, "dev", error.to_string()).with_state("every node that was started is stopped again")
+    }
+}
+
+const POLL_EVERY: Duration = Duration::from_millis(20);

@@ -1,0 +1,153 @@
+//! `tour`: walks walkers around, and says whether anything was lost, doubled or out of order.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::console::{Console, micros};
+use super::failure::{Exit, Failure};
+use crate::client::Client;
+use crate::signals::Signals;
+use crate::tour::{self, Afterwards, Ended, Options, Summary, Surroundings, TourError};
+
+/// Options of `tour`.
+#[derive(Args, Clone, Debug)]
+pub struct TourArgs {
+    /// Attempts to move, in all
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub moves: u64,
+    /// How the tour is made
+    #[command(flatten)]
+    pub style: Style,
+}
+
+/// How a tour is made.
+#[derive(Args, Clone, Debug)]
+pub struct Style {
+    /// Walkers spawned in every scene
+    #[arg(long, value_name = "K", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub walkers_per_scene: u32,
+    /// Moves under way at once, at most
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub movers: u16,
+    /// Decides who moves where; printed, so that it can be given again
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Leave the walkers where they are
+    #[arg(long)]
+    pub keep: bool,
+}
+
+impl Style {
+    /// Options of a tour in this style.
+    #[must_use]
+    pub fn options(&self, moves: u64, timeout: Option<Duration>) -> Options {
+        Options {
+            moves,
+            walkers_per_scene: self.walkers_per_scene,
+            movers: usize::from(self.movers),
+            seed: self.seed.unwrap_or_else(|| fastrand::u64(..)),
+            timeout: timeout.unwrap_or(TIMEOUT_DEFAULT),
+            afterwards: if self.keep { Afterwards::Keep } else { Afterwards::Despawn },
+        }
+    }
+}
+
+/// Makes a tour until its end or Ctrl-C.
+///
+/// # Errors
+///
+/// If it has no result.
+pub fn run(
+    args: &TourArgs,
+    timeout: Option<Duration>,
+    client: &Client,
+    console: &mut Console<'_>,
+) -> Result<ExitCode, Failure> {
+    let signals = Signals::catch().map_err(|error| Failure::new(Exit::Failed, "signals", error.to_string()))?;
+    let options = args.style.options(args.moves, timeout);
+    console.note(&format!("seed {}", options.seed));
+    let bar = progress_bar(args.moves);
+    let ended = make(&options, client, signals.flag(), &|ended| bar.set_position(ended));
+    bar.finish_and_clear();
+    report(&ended?, console)
+}
+
+/// Makes a tour.
+pub(super) fn make(
+    options: &Options,
+    client: &Client,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Ended, Failure> {
+    Ok(tour::run(options, &Surroundings { client, stop, progress })?)
+}
+
+/// Prints the result; the exit code says whether all was well.
+pub(super) fn report(ended: &Ended, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
+    console.object(&ended.summary, || screen(&ended.summary))?;
+    if ended.is_clean() {
+        return Ok(Exit::Done.into());
+    }
+    let notes = if ended.notes.is_empty() { fault(&ended.summary) } else { ended.notes.join("; ") };
+    Err(Failure::new(Exit::Failed, "tour", format!("the tour was not clean: {notes}"))
+        .with_hint(format!("slipgate moves      slipgate tour --seed {}", ended.summary.seed)))
+}
+
+fn fault(summary: &Summary) -> String {
+    let counts = [
+        (summary.moves_unanswered, "moves without an answer"),
+        (summary.lost, "messages lost"),
+        (summary.duplicated, "duplicated"),
+        (summary.reordered, "reordered"),
+        (summary.twins, "twins"),
+    ];
+    let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn screen(summary: &Summary) -> String {
+    let Summary { moves_ok, moves_refused, moves_failed, sent, applied, messages_per_s, pause_us, .. } = summary;
+    let Summary { lost, duplicated, reordered, twins, .. } = summary;
+    format!(
+        "moves    {moves_ok} ok   {moves_refused} refused   {moves_failed} failed   in {}\n\
+         messages {sent} sent   {applied} applied   {messages_per_s}/s\n         \
+         lost {lost}   duplicated {duplicated}   reordered {reordered}   twins {twins}\n\
+         paused   p50 {}   p99 {}   max {}",
+        micros(summary.elapsed_ms.saturating_mul(1000)),
+        micros(pause_us.p50),
+        micros(pause_us.p99),
+        micros(pause_us.max),
+    )
+}
+
+fn progress_bar(moves: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} moves  {per_sec}  eta {eta}");
+    ProgressBar::new(moves).with_style(style.expect("the template is well formed"))
+}
+
+impl From<TourError> for Failure {
+    fn from(error: TourError) -> Self {
+        let text = error.to_string();
+        match error {
+            TourError::Call { source, what } => match Self::from(source) {
+                Self::Told(told) => Self::Told(super::failure::Told { text: format!("{what}: {}", told.text), ..told }),
+                Self::PipeClosed => Self::PipeClosed,
+            },
+            TourError::TooFewScenes { .. } => {
+                Self::new(Exit::Refused, "too_few_scenes", text).with_hint("slipgate scenes")
+            }
+            TourError::Stopped => Self::new(Exit::Failed, "stopped", text).with_state("its walkers were removed"),
+        }
+    }
+}
+
+/// How long, after the last move, messages may take to be applied.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
