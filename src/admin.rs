@@ -164,6 +164,7 @@ pub fn serve(listener: TcpListener, oracle: impl Oracle, settings: Settings) -> 
             .configure(routes::mount_with(oracle.clone()))
     })
     .workers(1)
+    .max_connections(CONNECTIONS_MAX)
     .disable_signals()
     .shutdown_timeout(1)
     .keep_alive(Duration::from_secs(30))
@@ -171,6 +172,9 @@ pub fn serve(listener: TcpListener, oracle: impl Oracle, settings: Settings) -> 
     .run();
     Ok(Serving { address, server, metrics })
 }
+
+/// Connections at once, far above what tools need: a tour takes about 80, a reader of events one. A guess.
+const CONNECTIONS_MAX: usize = 1024;
 
 /// How often histograms are folded, so that they stay small when nobody scrapes.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);

@@ -112,12 +112,10 @@ pub fn run(
 
 /// Help and version are data; everything else that the parser says is a fault of usage.
 fn explain(stop: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    let exit = if stop.use_stderr() { Exit::Usage } else { Exit::Done };
-    let _ = match exit {
-        Exit::Done => write!(out, "{}", stop.render()),
-        _ => write!(err, "{}", stop.render()),
-    };
-    exit.into()
+    let is_fault = stop.use_stderr();
+    let text = stop.render();
+    let _ = if is_fault { write!(err, "{text}") } else { write!(out, "{text}") };
+    if is_fault { Exit::Usage.into() } else { Exit::Done.into() }
 }
 
 fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Console<'_>) -> Result<ExitCode, Failure> {

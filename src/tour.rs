@@ -15,7 +15,7 @@
 //! | [`account`] | what a ledger says against what was accepted |
 //! | [`sending`] | which note goes next, and what an answer to it means |
 //! | [`itinerary`] | who moves where next, and how moves ended |
-//! | [`twins`] | whether an entity is active twice |
+//! | [`twins`] | whether an entity is active twice, or nowhere |
 //! | [`summary`] | the result |
 //! | `drive` | threads and HTTP around these |
 //!
@@ -90,7 +90,7 @@ pub enum TourError {
 }
 
 #[cfg(test)]
-mod world;
+pub(crate) mod world;
 
 #[cfg(test)]
 mod tests;

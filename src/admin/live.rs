@@ -17,10 +17,23 @@ pub(crate) struct Live {
 }
 
 impl Live {
+    /// Listens on loopback.
     pub(crate) fn start(oracle: impl Oracle) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Self::start_at([127, 0, 0, 1], None, oracle)
+    }
+
+    /// Listens on every address, so that writes need a token; `at` is still the one on loopback.
+    pub(crate) fn start_wide(token: Option<&str>, oracle: impl Oracle) -> Self {
+        Self::start_at([0, 0, 0, 0], token, oracle)
+    }
+
+    fn start_at(ip: [u8; 4], token: Option<&str>, oracle: impl Oracle) -> Self {
+        let listener = TcpListener::bind(SocketAddr::from((ip, 0))).expect("a free port");
         let metrics = PrometheusBuilder::new().build_recorder().handle();
-        let settings = Settings { poll_every: Duration::from_millis(1), ..Settings::new("n1".into(), None, metrics) };
+        let settings = Settings {
+            poll_every: Duration::from_millis(1),
+            ..Settings::new("n1".into(), token.map(Into::into), metrics)
+        };
         let (tell, told) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
             actix_rt::System::new().block_on(async {
@@ -29,7 +42,8 @@ impl Live {
                 serving.run().await.expect("the server ends well");
             });
         });
-        let (at, handle) = told.recv().expect("the server starts");
+        let (at, handle): (SocketAddr, _) = told.recv().expect("the server starts");
+        let at = SocketAddr::from(([127, 0, 0, 1], at.port()));
         Self { at, handle, thread: Some(thread) }
     }
 }

@@ -174,7 +174,8 @@ impl From<CallError> for Failure {
         match error {
             CallError::Problem(problem) => problem.into(),
             CallError::Unreachable { .. } => Self::new(Exit::NothingAnswers, "nothing_answers", text)
-                .with_hint("is a node running?  slipgate dev   or   docker-compose up"),
+                .with_state("is a node running there?")
+                .with_hint("slipgate dev   or   docker-compose up"),
             CallError::Late { .. } => Self::new(Exit::Timeout, "late", text)
                 .with_state("it may still happen")
                 .with_hint("look first, or wait longer with --timeout 60s"),

@@ -5,6 +5,7 @@ use slipgate_proto::admin::MoveReport;
 
 use super::console::{Console, micros, printable};
 use super::failure::{Exit, Failure};
+use super::globals::Format;
 use crate::admin::body::MoveBody;
 use crate::client::{Client, segment};
 
@@ -41,15 +42,14 @@ fn migrate(entity: &str, to: &str, client: &Client, console: &mut Console<'_>) -
     let timeout_ms = u64::try_from(client.timeout().as_millis()).unwrap_or(u64::MAX);
     let body = MoveBody { to: to.into(), timeout_ms };
     let report: MoveReport = client.post(&format!("/api/v1/entities/{}/moves", segment(entity)), &body)?;
-    match exit_of(&report) {
-        Exit::Done => Ok(console.object(&report, || line(&report))?),
-        exit => {
-            if console.format() == super::globals::Format::Json {
-                console.object(&report, String::new)?;
-            }
-            Err(failure(exit, &report))
-        }
+    let exit = exit_of(&report);
+    if exit == Exit::Done {
+        return Ok(console.object(&report, || line(&report))?);
     }
+    if console.format() == Format::Json {
+        console.object(&report, String::new)?;
+    }
+    Err(failure(exit, &report))
 }
 
 /// What the exit code says about a move.

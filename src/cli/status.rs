@@ -8,6 +8,7 @@ use slipgate_proto::admin::{ClusterReport, NodeReport};
 
 use super::console::{Console, printable, table};
 use super::failure::{Exit, Failure};
+use super::globals::Format;
 use super::lists::node_columns;
 use crate::client::{CallError, Client};
 
@@ -36,6 +37,9 @@ pub fn run(args: &StatusArgs, client: &Client, console: &mut Console<'_>) -> Res
         console.object(&report, || screen(&report))?;
         if !args.watch {
             return Ok(());
+        }
+        if console.format() == Format::Table {
+            console.raw(b"\n")?;
         }
         thread::sleep(WATCH_EVERY);
         report = client.get(STATUS)?;

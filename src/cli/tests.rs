@@ -110,9 +110,9 @@ fn many_messages_go_in_batches() {
     let oracle = Canned::friendly();
     let done = check_code(oracle.clone(), &["send", "ann", "step", "{\"x\":1}", "--count", "2500", "-o", "json"], 0);
     let questions = oracle.asked();
-    let sizes = questions.iter().map(|question| match question {
-        Question::Send { messages, .. } => messages.len(),
-        other => panic!("{other:?}"),
+    let sizes = questions.iter().map(|question| {
+        let Question::Send { messages, .. } = question else { panic!("{question:?}") };
+        messages.len()
     });
     assert_eq!(sizes.collect::<Vec<_>>(), [1024, 1024, 452]);
     let total: SendReport = serde_json::from_str(&done.out).expect("a report");
@@ -208,8 +208,8 @@ fn where_nothing_answers_the_address_and_a_hint_are_told() {
     let done = slipgate_in(&BTreeMap::new(), &["status", "--at", &gone.to_string()]);
     assert_eq!(done.code, ExitCode::from(6));
     let expected = format!(
-        "error: nothing answers at {gone} (connection refused)\n  \
-         try:  is a node running?  slipgate dev   or   docker-compose up\n"
+        "error: nothing answers at {gone} (connection refused)\n  is a node running there?\n  \
+         try:  slipgate dev   or   docker-compose up\n"
     );
     assert_eq!(done.err, expected);
 }
@@ -220,6 +220,57 @@ fn an_option_wins_over_the_environment() {
     let env = BTreeMap::from([("SLIPGATE_AT", "127.0.0.1:1".to_owned())]);
     assert_eq!(slipgate_in(&env, &["nodes", "--at", &live.at.to_string()]).code, ExitCode::from(0));
 }
+
+#[test]
+fn beyond_loopback_writes_need_the_token_and_reads_do_not() {
+    let live = Live::start_wide(Some("secret"), Canned::friendly());
+    let env =
+        |token: &str| BTreeMap::from([("SLIPGATE_AT", live.at.to_string()), ("SLIPGATE_ADMIN_TOKEN", token.into())]);
+    for write in WRITES {
+        assert_eq!(slipgate_in(&env(""), write).code, ExitCode::from(4), "{write:?}");
+        assert_eq!(slipgate_in(&env("wrong"), write).code, ExitCode::from(4), "{write:?}");
+        assert_eq!(slipgate_in(&env("secret"), write).code, ExitCode::from(0), "{write:?}");
+    }
+    assert_eq!(slipgate_in(&env("wrong"), &["despawn", "ann", "--token", "secret"]).code, ExitCode::from(0));
+    for read in READS {
+        assert_eq!(slipgate_in(&env(""), read).code, ExitCode::from(0), "{read:?}");
+    }
+}
+
+#[test]
+fn without_a_configured_token_the_refusal_names_the_key() {
+    let live = Live::start_wide(None, Canned::friendly());
+    let env = BTreeMap::from([("SLIPGATE_AT", live.at.to_string()), ("SLIPGATE_ADMIN_TOKEN", "any".into())]);
+    let done = slipgate_in(&env, &["despawn", "ann"]);
+    assert!(done.err.contains("SLIPGATE__ADMIN__TOKEN") && done.err.contains("nothing was changed"), "{done:?}");
+}
+
+#[test]
+fn a_stream_that_the_node_closes_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let at = listener.local_addr().expect("an address").to_string();
+    let server = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().expect("a connection");
+        assert!(io::Read::read(&mut socket, &mut [0; 1024]).expect("a request") > 0);
+        socket.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").expect("an answer");
+    });
+    let done = slipgate_in(&BTreeMap::new(), &["watch", "--at", &at]);
+    server.join().expect("served");
+    assert_eq!((done.code, done.out.as_str()), (ExitCode::from(1), ""), "{done:?}");
+}
+
+#[test]
+fn a_tour_prints_one_object_and_ends_with_what_it_found() {
+    let done = check_code(crate::tour::world::oracle(4, crate::tour::world::Fault::None), &TOUR, 0);
+    let object: Value = serde_json::from_str(&done.out).expect("one object");
+    assert_eq!((&object["moves_ok"], &object["lost"]), (&20.into(), &0.into()));
+    let done = check_code(crate::tour::world::oracle(4, crate::tour::world::Fault::Doubles), &TOUR, 1);
+    assert_eq!(serde_json::from_str::<Value>(&done.out).expect("one object")["duplicated"], 1);
+    assert!(done.err.contains("1 duplicated"), "{done:?}");
+    check_code(crate::tour::world::oracle(1, crate::tour::world::Fault::None), &TOUR, 4);
+}
+
+const TOUR: [&str; 5] = ["tour", "--moves", "20", "-o", "json"];
 
 #[test]
 fn waiting_for_nodes_ends_when_they_are_ready_or_time_is_up() {

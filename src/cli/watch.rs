@@ -5,7 +5,7 @@ use serde_json::Value;
 use slipgate_proto::admin::{EntityReport, Event};
 
 use super::console::{Console, printable};
-use super::failure::Failure;
+use super::failure::{Exit, Failure};
 use crate::client::{Client, segment};
 
 /// What to watch; everything if left out.
@@ -48,11 +48,18 @@ pub fn run(args: &WatchArgs, client: &Client, console: &mut Console<'_>) -> Resu
             format!("/api/v1/events?entity={}", segment(&report.row.entity))
         }
     };
-    for event in client.events(&path)?.take(args.limit.unwrap_or(usize::MAX)) {
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let mut told = 0;
+    for event in client.events(&path)?.take(limit) {
         let event = event?;
         console.object(&event, || line(&event))?;
+        told += 1;
     }
-    Ok(())
+    if told == limit {
+        return Ok(());
+    }
+    let text = format!("{} closed the stream of events", client.at());
+    Err(Failure::new(Exit::Failed, "stream_ended", text).with_state("the node is stopping").with_hint("slipgate nodes"))
 }
 
 fn line(event: &Event) -> String {

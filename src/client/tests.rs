@@ -21,7 +21,7 @@ fn answering(bytes: &'static [u8]) -> SocketAddr {
     thread::spawn(move || {
         let (mut socket, _) = listener.accept().expect("a connection");
         let mut request = [0; 1024];
-        socket.read(&mut request).expect("a request");
+        assert!(socket.read(&mut request).expect("a request") > 0);
         socket.write_all(bytes).expect("an answer");
     });
     at

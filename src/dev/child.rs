@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Where the lines of all processes go.
-pub type Sink = fn(&[u8]);
+pub(super) type Sink = fn(&[u8]);
 
 /// A running or ended node process.
 #[derive(Debug)]

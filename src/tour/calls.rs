@@ -31,8 +31,10 @@ impl<'a> Calls<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The scenes to tour. The first request of all: where nothing answers to it, nothing is waited for.
     pub(super) fn open_scenes(&self) -> Result<Vec<Place>, CallError> {
-        let scenes: Vec<SceneReport> = self.read("/api/v1/scenes")?;
+        let starting = |error: &CallError| error.kind() == Some(ProblemKind::Unavailable);
+        let scenes: Vec<SceneReport> = self.patiently(starting, || self.client.get("/api/v1/scenes"))?;
         let open = scenes.into_iter().filter(|scene| scene.state == "open");
         Ok(open.map(|scene| Place { node: scene.node, scene: scene.scene }).collect())
     }

@@ -12,6 +12,7 @@ use super::calls::{Calls, PATIENCE, REPEAT_EVERY};
 use super::itinerary::{Ending, Itinerary, Next, Trip};
 use super::sending::Sender;
 use super::twins::Sightings;
+use crate::admin::body::ENTITIES_MAX;
 use crate::client::CallError;
 
 /// What the threads share.
@@ -117,7 +118,7 @@ impl<'a> Crew<'a> {
     /// Moves walkers, one at a time, until no trips are left.
     pub(super) fn travel(&self) {
         while !self.calls.is_stopped() {
-            let next = hold(&self.itinerary).next();
+            let next = hold(&self.itinerary).decide();
             match next {
                 Next::Trip(trip) => {
                     let ending = self.take(&trip);
@@ -169,19 +170,26 @@ impl<'a> Crew<'a> {
         Ending::Unanswered
     }
 
-    /// Lists all entities, again and again, and twice more when all is quiet.
+    /// Lists all entities, again and again, and twice more when all is quiet. Where there are more than a
+    /// list can hold, only those listed are watched.
     pub(super) fn watch(&self, mut sightings: Sightings) -> Sightings {
-        let mut last = 0;
+        let (mut last, mut is_whole) = (0, false);
         while last < 2 && !self.calls.is_stopped() {
             last += u32::from(self.quiet.load(Ordering::Relaxed));
             match self.calls.entities() {
-                Ok(rows) => sightings.see(&rows),
+                Ok(rows) => {
+                    is_whole = rows.len() < ENTITIES_MAX as usize;
+                    sightings.see(&rows);
+                }
                 Err(error) if last > 0 => self.note(format!("the last look for twins failed: {error}")),
                 Err(_) => {}
             }
             if last == 0 {
                 thread::sleep(WATCH_EVERY);
             }
+        }
+        if is_whole {
+            sightings.absent().for_each(|walker| self.note(format!("{walker} is active nowhere")));
         }
         sightings
     }

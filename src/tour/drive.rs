@@ -58,8 +58,9 @@ impl Ended {
 pub fn run(options: &Options, around: &Surroundings<'_>) -> Result<Ended, TourError> {
     let calls = Calls::new(around.client, around.stop);
     let mut walkers = Vec::new();
-    let ended = gather(options, &calls, &mut walkers)
-        .and_then(|places| perform(options, around, &calls, Cast { places, walkers: &walkers }));
+    let name = &tour_name();
+    let ended = gather(name, options, &calls, &mut walkers)
+        .and_then(|places| perform(options, around, &calls, Cast { name, places, walkers: &walkers }));
     let left = match options.afterwards {
         Afterwards::Keep => 0,
         Afterwards::Despawn => walkers.iter().filter(|walker| calls.despawn(&walker.entity).is_err()).count(),
@@ -73,18 +74,23 @@ pub fn run(options: &Options, around: &Surroundings<'_>) -> Result<Ended, TourEr
 
 /// Who takes part, and where.
 struct Cast<'a> {
+    name: &'a str,
     places: Vec<Place>,
     walkers: &'a [EntityRow],
 }
 
 /// Spawns walkers in every scene; those that came into being are in `walkers`, also after a failure.
-fn gather(options: &Options, calls: &Calls<'_>, walkers: &mut Vec<EntityRow>) -> Result<Vec<Place>, TourError> {
+fn gather(
+    name: &str,
+    options: &Options,
+    calls: &Calls<'_>,
+    walkers: &mut Vec<EntityRow>,
+) -> Result<Vec<Place>, TourError> {
     let failed = |what| move |source| TourError::Call { what, source };
     let places = calls.open_scenes().map_err(failed("the scenes cannot be listed"))?;
     if places.len() < 2 {
         return Err(TourError::TooFewScenes { open: places.len() });
     }
-    let name = tour_name();
     for place in &places {
         let label = format!("{name}-{}", place.scene);
         let spawned = calls.spawn(&place.scene, label, options.walkers_per_scene);
@@ -105,7 +111,7 @@ fn perform(
     let nodes: BTreeMap<&str, ()> = cast.places.iter().map(|place| (place.node.as_str(), ())).collect();
     let itinerary = Itinerary::new(options.moves, cast.places.clone(), starts, options.seed);
     let crew = Crew::new(calls, itinerary, options.moves.saturating_mul(MESSAGES_PER_MOVE), around.progress);
-    let name = tour_name();
+    let name = cast.name;
     let began = Instant::now();
     let mut tally = Tally::default();
 

@@ -106,7 +106,7 @@ impl Itinerary {
     }
 
     /// The next trip.
-    pub fn next(&mut self) -> Next {
+    pub fn decide(&mut self) -> Next {
         if self.left == 0 {
             return Next::Done;
         }
@@ -186,10 +186,8 @@ mod tests {
     }
 
     fn trip(itinerary: &mut Itinerary) -> Trip {
-        match itinerary.next() {
-            Next::Trip(trip) => trip,
-            other => panic!("{other:?}"),
-        }
+        let Next::Trip(trip) = itinerary.decide() else { panic!("a walker is at rest and a trip is left") };
+        trip
     }
 
     const MOVED: Ending = Ending::Moved { pause: Duration::from_micros(5) };
@@ -199,7 +197,7 @@ mod tests {
         let mut itinerary = itinerary(10, 2);
         let (one, two) = (trip(&mut itinerary), trip(&mut itinerary));
         assert_ne!(one.entity, two.entity);
-        assert_eq!(itinerary.next(), Next::Wait);
+        assert_eq!(itinerary.decide(), Next::Wait);
         itinerary.ended(one.clone(), Ending::Refused);
         assert_eq!(trip(&mut itinerary).entity, one.entity);
     }
@@ -211,7 +209,7 @@ mod tests {
             let trip = trip(&mut itinerary);
             itinerary.ended(trip, ending);
         }
-        assert_eq!(itinerary.next(), Next::Done);
+        assert_eq!(itinerary.decide(), Next::Done);
         let expected = Trips { ok: 1, refused: 1, failed: 2, unanswered: 1, pauses_us: vec![5] };
         assert_eq!((itinerary.count_ended(), itinerary.trips()), (4, &expected));
     }
@@ -221,7 +219,7 @@ mod tests {
         let mut itinerary = itinerary(200, 1);
         let (mut at, mut before) = (place("n1", "forest"), None);
         let (mut seen, mut back) = (std::collections::BTreeSet::new(), 0);
-        while let Next::Trip(trip) = itinerary.next() {
+        while let Next::Trip(trip) = itinerary.decide() {
             assert_ne!(trip.to, at, "a trip leads elsewhere");
             back += u32::from(before.as_ref() == Some(&trip.to));
             seen.insert((at.clone(), trip.to.clone()));
@@ -235,7 +233,7 @@ mod tests {
     #[test]
     fn a_walker_that_did_not_move_starts_again_from_where_it_is() {
         let mut itinerary = itinerary(50, 1);
-        while let Next::Trip(trip) = itinerary.next() {
+        while let Next::Trip(trip) = itinerary.decide() {
             assert_ne!(trip.to, place("n1", "forest"));
             itinerary.ended(trip, Ending::Refused);
         }

@@ -74,6 +74,12 @@ fn twins_are_found() {
 }
 
 #[test]
+fn a_walker_that_is_nowhere_at_the_end_is_told() {
+    let ended = tour(Fault::Vanishes);
+    assert!(!ended.is_clean() && ended.notes[0].ends_with(" is active nowhere"), "{ended:?}");
+}
+
+#[test]
 fn busy_notes_are_sent_again_and_spoil_nothing() {
     check_clean(&tour(Fault::Busy));
 }

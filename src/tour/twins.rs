@@ -1,4 +1,4 @@
-//! Whether an entity is active twice.
+//! Whether an entity is active twice, or nowhere.
 //!
 //! A list over all scenes is no snapshot: an entity that moves while it is made can show up at the source
 //! and at the target, though never active at both at once. Epochs tell the two cases apart, because
@@ -19,6 +19,7 @@ pub struct Sightings {
     newest: BTreeMap<String, u64>,
     places: BTreeMap<(String, u64), String>,
     twins: BTreeSet<String>,
+    active_last: BTreeSet<String>,
 }
 
 impl Sightings {
@@ -40,11 +41,17 @@ impl Sightings {
                 self.twins.insert(row.entity.clone());
             }
         }
+        self.active_last = active.iter().map(|row| row.entity.clone()).collect();
         for row in active {
             let newest = self.newest.entry(row.entity.clone()).or_default();
             *newest = row.epoch.max(*newest);
         }
         self.places.retain(|(entity, epoch), _| self.newest.get(entity) == Some(epoch));
+    }
+
+    /// Walkers that the last list did not show active; once all is quiet there must be none.
+    pub fn absent(&self) -> impl Iterator<Item = &String> {
+        self.walkers.difference(&self.active_last)
     }
 
     /// How many walkers were active twice.
@@ -85,6 +92,15 @@ mod tests {
     fn an_old_copy_that_acts_after_the_new_one_took_over_is_a_twin() {
         let both = [row("forest", 7, "active"), row("harbor", 8, "active")];
         assert_eq!(twins_in(&[&both, &both]), 1);
+    }
+
+    #[test]
+    fn a_walker_that_is_nowhere_active_is_absent() {
+        let mut sightings = Sightings::of(["1.4".to_owned()]);
+        sightings.see(&[row("forest", 7, "active")]);
+        assert_eq!(sightings.absent().count(), 0);
+        sightings.see(&[row("forest", 7, "frozen")]);
+        assert_eq!(sightings.absent().collect::<Vec<_>>(), ["1.4"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::admin::canned::{self, Canned};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Nothing.
     None,
     /// The 100th note is accepted and forgotten.
@@ -31,6 +31,8 @@ pub(super) enum Fault {
     SaysNo,
     /// The answer to every second move is lost, though it was made.
     MoveAnswersLost,
+    /// A walker that has moved twice vanishes from the lists.
+    Vanishes,
     /// Nothing is accepted at all.
     NeverTakes,
 }
@@ -56,7 +58,7 @@ struct World {
 }
 
 /// An oracle over a new world with so many scenes, two on each node.
-pub(super) fn oracle(scenes: usize, fault: Fault) -> Canned {
+pub(crate) fn oracle(scenes: usize, fault: Fault) -> Canned {
     let world = World {
         fault,
         scenes,
@@ -119,7 +121,9 @@ impl World {
     fn rows(&self) -> Vec<EntityRow> {
         let mut rows = Vec::new();
         for (id, walker) in &self.walkers {
-            rows.push(row(id, walker, walker.scene));
+            if self.fault != Fault::Vanishes || walker.epoch < 3 {
+                rows.push(row(id, walker, walker.scene));
+            }
             if let Some(ghost) = walker.ghost {
                 rows.push(EntityRow { epoch: walker.epoch - 1, ..row(id, walker, ghost) });
             }
