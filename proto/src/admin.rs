@@ -41,6 +41,7 @@ pub enum Question {
         count: u32,
     },
     /// Messages to entities, in order, through the router of the node `via`. Answer: [`Answer::Sent`].
+    /// A problem other than a time-out says that none of them was accepted.
     Send {
         /// The node whose router sends; the asked one where none is named.
         via: Option<String>,
@@ -74,7 +75,8 @@ pub enum Question {
     },
     /// What happened after the positions given, per node. Answer: [`Answer::Events`].
     Events {
-        /// Per node name, the number of the last event seen; nodes not named start at their newest.
+        /// Per node name, the number of the last event seen. Of nodes not named, the newest event alone is
+        /// answered, so that the asker learns where they are.
         after: Vec<Cursor>,
         /// At most so many per node.
         limit: u32,
