@@ -1,7 +1,76 @@
 //! One node of a cluster: configuration, sockets, actors, and a clean end.
+//!
+//! ```text
+//!   configuration -> ports -> manager (on its node) -> join -> actors -> admin interface -> ready
+//!   SIGTERM -> no newcomers -> moves settle -> goodbyes -> admin, manager -> exit 0
+//! ```
+
+mod joining;
+mod ports;
+mod stop;
+mod wiring;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+use slipgate_actors::clock::NodeClock;
+use slipgate_actors::desk::Stage;
+use slipgate_actors::link::gate::{self, Gate};
+use slipgate_actors::manager::StoreError;
+use slipgate_actors::manager_seat::Seat;
+use slipgate_cluster::manager::Waits;
+use thiserror::Error;
+use tokio::sync::watch;
+
+use self::ports::Ports;
+use crate::config::{self, Config, ConfigErrors};
+use crate::telemetry::{self, NodeLabel, TelemetryError};
+use crate::transport::TcpPort;
+use crate::{admin, transport};
+
+/// Why a node did not start, or did not end as it should.
+#[derive(Debug, Error)]
+pub enum NodeError {
+    /// The configuration has faults; nothing was started.
+    #[error("{0}")]
+    Config(ConfigErrors),
+    /// The log could not be set up; nothing was started.
+    #[error(transparent)]
+    Telemetry(#[from] TelemetryError),
+    /// A port could not be opened.
+    #[error("{what} cannot listen at {address}: {source}; is another node running there? set {key}")]
+    Port {
+        /// Whose port.
+        what: &'static str,
+        /// Where.
+        address: std::net::SocketAddr,
+        /// The key that sets it.
+        key: &'static str,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Something about the disk.
+    #[error("{what}: {source}")]
+    Disk {
+        /// What could not be done.
+        what: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The manager's store cannot be used; nothing was given out.
+    #[error("the manager's store cannot be used: {0}")]
+    Store(#[from] StoreError),
+    /// The cluster does not take this node in.
+    #[error("this node may not join the cluster: {0}")]
+    NotJoined(String),
+    /// The node had to stop.
+    #[error("this node must stop: {0}; start it again and it joins anew")]
+    Superseded(String),
+    /// The metrics or the admin interface could not be set up.
+    #[error("the admin interface cannot start: {0}")]
+    Admin(String),
+}
 
 /// Runs a node until it is told to stop.
 ///
@@ -10,8 +79,95 @@ use std::process::ExitCode;
 ///
 /// # Errors
 ///
-/// If the configuration is faulty, or the node cannot start.
-pub fn run(config_path: Option<PathBuf>, overrides: Vec<(String, String)>) -> anyhow::Result<ExitCode> {
-    let _ = (config_path, overrides);
-    anyhow::bail!("this build has no node yet")
+/// If the configuration is faulty, or the node cannot start, or may not go on.
+pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)]) -> Result<ExitCode, NodeError> {
+    let loaded = Config::load(config_path.as_deref(), config::process_env(), overrides).map_err(NodeError::Config)?;
+    let config = loaded.config;
+    telemetry::init(&config.log, NodeLabel::from(config.node.name.clone()))?;
+    let ended = actix_rt::System::new().block_on(live(&config));
+    if let Err(error) = &ended {
+        tracing::error!(event = "node.failed", "{error}");
+    }
+    ended.map(|()| ExitCode::SUCCESS)
 }
+
+async fn live(config: &Config) -> Result<(), NodeError> {
+    let name = &config.node.name;
+    tracing::info!(event = "node.starting", version = env!("CARGO_PKG_VERSION"), cluster = %config.cluster.name, "node {name} starts");
+    let clock = NodeClock::start();
+    let mut wish = stop::Wish::listen()?;
+    let folder = config.node.data_folder();
+    let disk = |what: &str| {
+        let what = format!("{what} {}", folder.display());
+        move |source| NodeError::Disk { what, source }
+    };
+    std::fs::create_dir_all(&folder).map_err(disk("cannot make the data folder"))?;
+    let ports = Ports::bind(config)?;
+    ports.publish(&folder).map_err(disk("cannot write the addresses into"))?;
+
+    let (seat, keeper) = if config.manager.node == *name {
+        let waits = Waits { lease: config.manager.lease, ..Waits::default() };
+        let (seat, keeper) = Seat::take(folder.join("manager.redb"), waits, clock).await?;
+        (Some(seat), Some(keeper))
+    } else {
+        (None, None)
+    };
+    let (tell_joined, joined) = watch::channel(None);
+    let gate = Gate {
+        cluster: config.cluster.name.clone(),
+        name: name.clone(),
+        manager: config.manager.node.clone(),
+        seat: seat.clone(),
+        joined,
+    };
+    let port = TcpPort::new(ports.peers).map_err(disk("cannot accept peers; data in"))?;
+    actix_rt::spawn(gate::keep(gate, Box::new(port)));
+
+    let request = joining::request(config, &ports.dial, &ports.admin_dial);
+    let welcome = tokio::select! {
+        welcome = joining::join(config, seat.as_ref(), clock, request, &transport::Tcp) => welcome?,
+        () = wish.come() => {
+            stop::keeper(keeper).await;
+            return Ok(());
+        }
+    };
+    let (stage, stages) = watch::channel(Stage::Starting);
+    let (fatal, mut superseded) = watch::channel(None);
+    let wired = wiring::wire(config, seat.as_ref(), clock, welcome, stages, fatal);
+    tell_joined.send_replace(Some(wired.joined.clone()));
+
+    let settings = admin::Settings::new(name.to_string(), read_token(config)?, wiring::metrics()?);
+    let serving =
+        admin::serve(ports.admin, wired.desk.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
+    let admin_handle = serving.handle();
+    actix_rt::spawn(serving.run());
+    stage.send_replace(Stage::Working);
+    tracing::info!(
+        event = "node.working", peers = %ports.dial, admin = %ports.admin_dial, scenes = wired.scenes.len(),
+        "node {name} has joined as life {} and works", wired.joined.post.me().incarnation.0
+    );
+
+    let ended = tokio::select! {
+        () = wish.come() => Ok(()),
+        reason = stop::superseded(&mut superseded) => Err(NodeError::Superseded(reason)),
+    };
+    tracing::info!(event = "node.stopping", "node {name} stops");
+    stage.send_replace(Stage::Stopping);
+    wired.wind_down(SETTLE).await;
+    admin_handle.stop(true).await;
+    stop::keeper(keeper).await;
+    wired.stop_arbiters();
+    tracing::info!(event = "node.stopped", exit = u8::from(ended.is_err()), "node {name} has stopped");
+    ended
+}
+
+fn read_token(config: &Config) -> Result<Option<String>, NodeError> {
+    let token = config.admin.read_token().map_err(|source| {
+        let file = config.admin.token_file.as_deref().unwrap_or_else(|| std::path::Path::new("?"));
+        NodeError::Disk { what: format!("cannot read [admin] token_file {}", file.display()), source }
+    })?;
+    Ok(token.map(|token| token.reveal().to_owned()))
+}
+
+/// How long moves under way may take to settle when the node stops.
+const SETTLE: Duration = Duration::from_secs(1);

@@ -22,12 +22,12 @@ pub struct Happened {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Since {
-    /// Only those after this number; none: only those to come.
+    /// Only those after this number; none: the newest alone, so that the reader learns where it stands.
     pub after: Option<u64>,
     /// At most so many.
     pub limit: u32,
-    /// Takes the events, and the number of the newest one that there is.
-    pub reply: oneshot::Sender<(Vec<Event>, u64)>,
+    /// Takes the events.
+    pub reply: oneshot::Sender<Vec<Event>>,
 }
 
 /// Asks for moves, newest first.
@@ -130,9 +130,9 @@ impl Handler<Since> for Chronicle {
             Some(after) => {
                 self.events.iter().filter(|event| event.number > after).take(limit as usize).cloned().collect()
             }
-            None => Vec::new(),
+            None => self.events.back().cloned().into_iter().collect(),
         };
-        let _ = reply.send((events, self.last));
+        let _ = reply.send(events);
     }
 }
 

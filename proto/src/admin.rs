@@ -15,6 +15,8 @@ use slipgate_cluster::moves::Cost;
 pub enum Question {
     /// How every node is. Answer: [`Answer::Nodes`].
     Nodes,
+    /// How the asked node is. Answer: [`Answer::Nodes`] with this one alone.
+    Node,
     /// Every scene. Answer: [`Answer::Scenes`].
     Scenes,
     /// Entities, by scene and id. Answer: [`Answer::Entities`].
@@ -22,6 +24,13 @@ pub enum Question {
         /// Only those of the scene with this name or number.
         scene: Option<String>,
         /// At most so many.
+        limit: u32,
+    },
+    /// Entities whose label is the text, or whose id begins with it. Answer: [`Answer::Entities`].
+    Find {
+        /// The text.
+        text: String,
+        /// At most so many per node.
         limit: u32,
     },
     /// Everything about one entity. Answer: [`Answer::Entity`].

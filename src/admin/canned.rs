@@ -43,7 +43,7 @@ impl Oracle for Canned {
 
 fn friendly(question: &Question) -> Answer {
     match question {
-        Question::Nodes => Answer::Nodes(cluster()),
+        Question::Node | Question::Nodes => Answer::Nodes(cluster()),
         Question::Scenes => Answer::Scenes(vec![scene()]),
         Question::Entities { .. } => Answer::Entities(vec![row()]),
         Question::Show { .. } => Answer::Entity(entity()),

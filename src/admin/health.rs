@@ -28,7 +28,7 @@ pub(super) async fn live(settings: Data<Settings>) -> HttpResponse {
 }
 
 pub(super) async fn ready<O: Oracle>(oracle: Data<O>, settings: Data<Settings>) -> HttpResponse {
-    let readiness = match oracle.ask(Question::Nodes).await {
+    let readiness = match oracle.ask(Question::Node).await {
         Ok(Answer::Nodes(report)) => readiness(&settings.node, &report),
         Ok(_) => not_ready(&settings.node, "unknown", vec!["the desk answered another question".into()]),
         Err(problem) => not_ready(&settings.node, "unknown", vec![problem.text]),

@@ -6,7 +6,10 @@ use clap::{Args, Subcommand};
 
 use super::console::Console;
 use super::failure::{Exit, Failure};
+use super::globals::Format;
 use super::node::{Override, overrides};
+use crate::config::render::{self, Sources};
+use crate::config::{self, Config};
 
 /// What to do with a configuration.
 #[derive(Subcommand, Clone, Debug)]
@@ -40,10 +43,22 @@ pub struct SourceArgs {
 /// # Errors
 ///
 /// If the configuration is faulty.
-pub fn run(command: &ConfigCommand, _console: &mut Console<'_>) -> Result<(), Failure> {
+pub fn run(command: &ConfigCommand, console: &mut Console<'_>) -> Result<(), Failure> {
     let source = match command {
         ConfigCommand::Check(source) | ConfigCommand::Show { source, .. } => source,
     };
-    let _ = (&source.config, overrides(&source.set));
-    Err(Failure::new(Exit::Failed, "no_config", "this build cannot read configurations yet"))
+    let loaded = Config::load(source.config.as_deref(), config::process_env(), &overrides(&source.set))
+        .map_err(|errors| Failure::new(Exit::Usage, "config", errors.to_string()))?;
+    match command {
+        ConfigCommand::Check(_) => console.note("the configuration is in order"),
+        ConfigCommand::Show { origin, .. } => {
+            let sources = if *origin { Sources::Shown } else { Sources::Hidden };
+            let text = match console.format() {
+                Format::Json => render::json_lines(&loaded.origins),
+                Format::Table => render::toml(&loaded.origins, sources),
+            };
+            console.raw(text.as_bytes())?;
+        }
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use super::failure::{Exit, Failure};
-use crate::node;
+use crate::node::{self, NodeError};
 
 /// Options of `node`.
 #[derive(Args, Clone, Debug)]
@@ -51,6 +51,17 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 ///
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
-    node::run(args.config.clone(), overrides(&args.set))
-        .map_err(|error| Failure::new(Exit::Failed, "node", format!("{error:#}")))
+    node::run(args.config.clone(), &overrides(&args.set)).map_err(|error| {
+        let (exit, reason) = match error {
+            NodeError::Config(_) => (Exit::Usage, "config"),
+            NodeError::NotJoined(_) => (Exit::Refused, "not_joined"),
+            NodeError::Telemetry(_)
+            | NodeError::Port { .. }
+            | NodeError::Disk { .. }
+            | NodeError::Store(_)
+            | NodeError::Superseded(_)
+            | NodeError::Admin(_) => (Exit::Failed, "node"),
+        };
+        Failure::new(exit, reason, error.to_string())
+    })
 }

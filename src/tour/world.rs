@@ -88,7 +88,7 @@ fn scene_of(scene: usize) -> String {
 impl World {
     fn answer(&mut self, question: &Question) -> Result<Answer, Problem> {
         match question {
-            Question::Nodes => Ok(Answer::Nodes(canned::cluster())),
+            Question::Node | Question::Nodes => Ok(Answer::Nodes(canned::cluster())),
             Question::Scenes => Ok(Answer::Scenes((0..self.scenes).map(scene_report).collect())),
             Question::Entities { .. } => Ok(Answer::Entities(self.rows())),
             Question::Show { entity } => self.show(entity),

@@ -41,6 +41,13 @@ pub enum Question {
         /// Takes the rows.
         reply: oneshot::Sender<Vec<SceneEntity>>,
     },
+    /// Whether an entity lives here.
+    Has {
+        /// The entity.
+        entity: OnlineId,
+        /// Takes the answer.
+        reply: oneshot::Sender<bool>,
+    },
     /// One entity.
     Show {
         /// The entity.
@@ -145,6 +152,7 @@ impl Handler<AskScene> for SceneActor {
             }
             Question::Census(reply) => drop(reply.send(self.census())),
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
+            Question::Has { entity, reply } => drop(reply.send(self.bodies.handle(entity).is_some())),
             Question::Show { entity, reply } => {
                 let shown = self.row(entity).map(|row| {
                     let body = self.bodies.get(entity).map(|body| body.describe()).unwrap_or_default();

@@ -201,7 +201,9 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
     }
 }
 
-fn explain(outcome: &Outcome, to: &str) -> Option<String> {
+/// What happened, for people; nothing where all went well.
+#[must_use]
+pub fn explain(outcome: &Outcome, to: &str) -> Option<String> {
     Some(match outcome {
         Outcome::Moved { .. } => return None,
         Outcome::Refused(refusal) => refusal.to_string(),

@@ -1,0 +1,233 @@
+//! Questions that one question to one node does not answer: they are asked around, or followed after an entity.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use slipgate_cluster::Own;
+use slipgate_cluster::view::Member;
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::{
+    Answer, ClusterReport, Cursor, EntityRow, Event, MoveReport, NodeReport, Problem, ProblemKind, Question,
+    SceneReport,
+};
+
+use super::resolve::{self, member_of};
+use super::{Office, PEER_WAIT};
+
+impl Office {
+    /// Answers for the whole cluster.
+    pub(super) async fn answer(self: &Rc<Self>, question: Question) -> Result<Answer, Problem> {
+        let view = self.around.post.view();
+        match question {
+            Question::Node => self.answer_here(Question::Node).await,
+            Question::Nodes => Ok(Answer::Nodes(self.nodes().await)),
+            Question::Scenes => Ok(Answer::Scenes(self.scenes().await)),
+            Question::Entities { scene: Some(text), limit } => {
+                let placement = resolve::scene(&text, &view)?;
+                let member = member_of(&view, self.own_of(placement.id)?)?;
+                self.ask_node(&member, Question::Entities { scene: Some(placement.id.to_string()), limit }, PEER_WAIT)
+                    .await
+            }
+            Question::Entities { scene: None, limit } => {
+                let rows = self.rows(|_| Question::Entities { scene: None, limit }).await;
+                Ok(Answer::Entities(first(rows, limit)))
+            }
+            Question::Find { text, limit } => {
+                let rows = self.rows(|_| Question::Find { text: text.clone(), limit }).await;
+                Ok(Answer::Entities(first(rows, limit)))
+            }
+            Question::Show { entity } => {
+                let entity = self.resolve(&entity).await?;
+                self.follow(entity, FOLLOW, |entity, _| Question::Show { entity }).await
+            }
+            Question::Spawn { type_name, scene, label, count } => {
+                let placement = resolve::scene(&scene, &view)?;
+                let member = member_of(&view, self.own_of(placement.id)?)?;
+                let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count };
+                self.ask_node(&member, question, SPAWN).await
+            }
+            Question::Send { via, messages, wait, timeout_ms } => self.send(via, messages, wait, timeout_ms).await,
+            Question::Migrate { entity, to, timeout_ms } => self.migrate(&entity, &to, timeout_ms).await,
+            Question::Despawn { entity, timeout_ms } => {
+                let entity = self.resolve(&entity).await?;
+                let wait = Duration::from_millis(timeout_ms);
+                self.follow(entity, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
+            }
+            Question::Moves { limit } => Ok(Answer::Moves(self.moves(limit).await)),
+            Question::Events { after, limit } => Ok(Answer::Events(self.events(&after, limit).await)),
+        }
+    }
+
+    async fn migrate(self: &Rc<Self>, entity: &str, to: &str, timeout_ms: u64) -> Result<Answer, Problem> {
+        let entity = self.resolve(entity).await?;
+        let view = self.around.post.view();
+        let target = match resolve::target(to, &view) {
+            Ok(target) => target,
+            Err(problem) => {
+                let own = self.locate(entity).await?;
+                let state = format!("{entity} is still in {} and takes messages", view.own_text(own));
+                return Err(Problem { state: Some(state), ..problem });
+            }
+        };
+        let to = target.to_string();
+        let wait = Duration::from_millis(timeout_ms);
+        self.follow(entity, wait, |entity, timeout_ms| Question::Migrate { entity, to: to.clone(), timeout_ms }).await
+    }
+
+    /// Asks the entity's owner; if it has moved on meanwhile, the next one, within the time given.
+    async fn follow(
+        self: &Rc<Self>,
+        entity: OnlineId,
+        wait: Duration,
+        question: impl Fn(String, u64) -> Question,
+    ) -> Result<Answer, Problem> {
+        let until = self.around.clock.now() + wait;
+        loop {
+            let own = self.locate(entity).await?;
+            let member = member_of(&self.around.post.view(), own)?;
+            let left = until.0.saturating_sub(self.around.clock.now().0) / 1000;
+            // The owner's own wait ends first, so that it says what it knows.
+            let answer = self
+                .ask_node(&member, question(entity.to_string(), left), Duration::from_millis(left) + PEER_WAIT)
+                .await;
+            match answer {
+                Err(problem) if problem.reason == NOT_HERE && self.around.clock.now() < until => {
+                    tokio::time::sleep(BETWEEN_LOOKS).await;
+                }
+                Err(problem) if problem.reason == NOT_HERE => return Err(on_the_move(entity, own, self)),
+                done => return done,
+            }
+        }
+    }
+
+    fn own_of(&self, scene: slipgate_entity::SceneId) -> Result<Own, Problem> {
+        let view = self.around.post.view();
+        view.own_of(scene).ok_or_else(|| Problem {
+            kind: ProblemKind::Unavailable,
+            reason: "no_node".to_owned(),
+            text: format!("the node of scene {scene} is not in the cluster"),
+            state: None,
+            hint: Some("slipgate nodes".to_owned()),
+        })
+    }
+
+    async fn nodes(self: &Rc<Self>) -> ClusterReport {
+        let mut nodes = Vec::new();
+        for (member, answer) in self.ask_all(|_| Question::Nodes).await {
+            match answer {
+                Ok(Answer::Nodes(report)) => nodes.extend(report.nodes),
+                Ok(_) | Err(_) => nodes.push(silent_node(&member)),
+            }
+        }
+        nodes.sort_by(|a, b| a.node.cmp(&b.node));
+        ClusterReport { nodes, ..self.cluster_report() }
+    }
+
+    async fn scenes(self: &Rc<Self>) -> Vec<SceneReport> {
+        let view = self.around.post.view();
+        let mut known = Vec::new();
+        for (_, answer) in self.ask_all(|_| Question::Scenes).await {
+            if let Ok(Answer::Scenes(scenes)) = answer {
+                known.extend(scenes);
+            }
+        }
+        let report = |placement: &slipgate_cluster::view::ScenePlacement| {
+            known.iter().find(|report| report.id == placement.id.0).cloned().unwrap_or_else(|| SceneReport {
+                id: placement.id.0,
+                scene: placement.name.to_string(),
+                node: view.node_text(placement.node),
+                state: "silent".to_owned(),
+                entities: 0,
+                capacity: placement.capacity,
+                arriving: 0,
+                leaving: 0,
+            })
+        };
+        view.scenes.values().map(report).collect()
+    }
+
+    async fn rows(self: &Rc<Self>, question: impl Fn(&Member) -> Question) -> Vec<EntityRow> {
+        let mut rows = Vec::new();
+        for (_, answer) in self.ask_all(question).await {
+            if let Ok(Answer::Entities(found)) = answer {
+                rows.extend(found);
+            }
+        }
+        rows
+    }
+
+    async fn moves(self: &Rc<Self>, limit: u32) -> Vec<MoveReport> {
+        let mut moves = Vec::new();
+        for (_, answer) in self.ask_all(|_| Question::Moves { limit }).await {
+            if let Ok(Answer::Moves(some)) = answer {
+                moves.extend(some);
+            }
+        }
+        moves.sort_by_key(|report| std::cmp::Reverse(report.began_ms));
+        first(moves, limit)
+    }
+
+    async fn events(self: &Rc<Self>, after: &[Cursor], limit: u32) -> Vec<Event> {
+        let question = |member: &Member| {
+            let own = after.iter().filter(|cursor| cursor.node == member.name.as_str()).cloned().collect();
+            Question::Events { after: own, limit }
+        };
+        let mut events = Vec::new();
+        for (_, answer) in self.ask_all(question).await {
+            if let Ok(Answer::Events(some)) = answer {
+                events.extend(some);
+            }
+        }
+        events
+    }
+}
+
+fn first<T>(mut rows: Vec<T>, limit: u32) -> Vec<T> {
+    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    rows
+}
+
+fn silent_node(member: &Member) -> NodeReport {
+    NodeReport {
+        node: member.name.to_string(),
+        state: "silent".to_owned(),
+        id: member.session.node.0,
+        incarnation: member.session.incarnation.0,
+        address: member.address.clone(),
+        admin: member.admin.clone(),
+        scenes: 0,
+        entities: 0,
+        moves: 0,
+        moves_ok: 0,
+        moves_refused: 0,
+        moves_failed: 0,
+        applied: 0,
+        waiting: 0,
+        ranges: 0,
+        lease_left_ms: 0,
+        uptime_s: 0,
+        version: String::new(),
+        links: Vec::new(),
+        not_ready: vec!["it does not answer".to_owned()],
+    }
+}
+
+fn on_the_move(entity: OnlineId, own: Own, office: &Office) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "on_the_move".to_owned(),
+        text: format!("{entity} was on the move for all of the time given"),
+        state: Some(format!("its home names {}", office.around.post.view().own_text(own))),
+        hint: Some("try again, or allow more time: --timeout 30s".to_owned()),
+    }
+}
+
+/// The reason of a problem that means: ask the home again.
+pub(super) const NOT_HERE: &str = "not_here";
+
+/// How long a look at an entity may follow it.
+const FOLLOW: Duration = Duration::from_secs(3);
+/// How long ten thousand spawns may take.
+const SPAWN: Duration = Duration::from_secs(10);
+/// Between two looks at the home of an entity on the move.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);

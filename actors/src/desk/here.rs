@@ -1,0 +1,292 @@
+//! What this node answers for itself.
+
+use std::time::Duration;
+
+use slipgate_cluster::Own;
+use slipgate_cluster::moves::MoveError;
+use slipgate_cluster::scene::SpawnRefusal;
+use slipgate_entity::{OnlineId, SceneId};
+use slipgate_proto::admin::{Answer, Cursor, EntityRow, Problem, ProblemKind, Question};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::entities::NOT_HERE;
+use super::{Office, unavailable};
+use crate::chronicle::{Latest, Since};
+use crate::mailbox::Mailbox;
+use crate::scene::{self, AskScene, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
+
+impl Office {
+    pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
+        match question {
+            Question::Node | Question::Nodes => Ok(Answer::Nodes(self.report().await)),
+            Question::Scenes => Ok(Answer::Scenes(self.scene_reports().await)),
+            Question::Entities { scene, limit } => self.list(scene, None, limit).await,
+            Question::Find { text, limit } => self.list(None, Some(text), limit).await,
+            Question::Show { entity } => self.show(parse(&entity)?).await,
+            Question::Spawn { type_name, scene, label, count } => self.spawn(&type_name, &scene, label, count).await,
+            Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
+            Question::Migrate { entity, to, timeout_ms } => {
+                self.migrate_here(parse(&entity)?, &to, Duration::from_millis(timeout_ms)).await
+            }
+            Question::Despawn { entity, timeout_ms } => {
+                self.despawn_here(parse(&entity)?, Duration::from_millis(timeout_ms)).await
+            }
+            Question::Moves { limit } => {
+                let (reply, moves) = oneshot::channel();
+                self.around.chronicle.tell(Latest { limit, reply });
+                Ok(Answer::Moves(moves.await.unwrap_or_default()))
+            }
+            Question::Events { after, limit } => self.events_here(after.first(), limit).await,
+        }
+    }
+
+    /// Events after the cursor; without one the newest alone, so that the reader learns where it stands.
+    async fn events_here(&self, after: Option<&Cursor>, limit: u32) -> Result<Answer, Problem> {
+        let (reply, events) = oneshot::channel();
+        self.around.chronicle.tell(Since { after: after.map(|cursor| cursor.number), limit, reply });
+        Ok(Answer::Events(events.await.unwrap_or_default()))
+    }
+
+    async fn list(&self, scene: Option<String>, matching: Option<String>, limit: u32) -> Result<Answer, Problem> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let only = match scene {
+            Some(text) => Some(text.parse().map(SceneId).map_err(|_| no_scene_here(&text))?),
+            None => None,
+        };
+        let mut rows = Vec::new();
+        for (&id, mailbox) in self.around.scenes.iter().filter(|(id, _)| only.is_none_or(|only| only == **id)) {
+            let (reply, answer) = oneshot::channel();
+            let matching = matching.clone();
+            mailbox.tell(AskScene(scene::Question::List { matching, limit: limit - rows.len(), reply }));
+            rows.extend(answer.await.unwrap_or_default().iter().map(|entity| self.row(id, entity)));
+        }
+        Ok(Answer::Entities(rows))
+    }
+
+    pub(super) fn row(&self, scene: SceneId, entity: &SceneEntity) -> EntityRow {
+        let view = self.around.post.view();
+        let name = view.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string());
+        EntityRow {
+            entity: entity.entity.to_string(),
+            type_name: entity.stand.identity.type_name.to_string(),
+            label: entity.stand.identity.label.clone(),
+            scene: name,
+            node: self.around.name.to_string(),
+            state: entity.stand.phase.to_owned(),
+            epoch: entity.stand.epoch.as_u64(),
+        }
+    }
+
+    async fn show(&self, entity: OnlineId) -> Result<Answer, Problem> {
+        let (scene, mailbox) = self.scene_of(entity).await?;
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
+        let (found, body) = answer.await.ok().flatten().ok_or_else(|| not_here(entity))?;
+        Ok(Answer::Entity(self.entity_report(scene, &found, body)))
+    }
+
+    async fn spawn(&self, type_name: &str, scene: &str, label: Option<String>, count: u32) -> Result<Answer, Problem> {
+        check_spawn(label.as_deref(), count)?;
+        if self.around.types.get(type_name).is_none() {
+            return Err(unknown_type(type_name, &self.around.types.names()));
+        }
+        let id = scene.parse().map(SceneId).map_err(|_| no_scene_here(scene))?;
+        let mailbox = self.around.scenes.get(&id).ok_or_else(|| no_scene_here(scene))?;
+        let order = |number: u32| {
+            let label = label.as_ref().map(|label| if count > 1 { format!("{label}{number}") } else { label.clone() });
+            let (reply, spawned) = oneshot::channel();
+            mailbox.tell(AskScene(scene::Question::Spawn(SpawnOrder {
+                type_name: type_name.to_owned(),
+                label: label.clone(),
+                reply,
+            })));
+            (label, spawned)
+        };
+        let orders: Vec<_> = (1..=count).map(order).collect();
+        let mut rows = Vec::new();
+        for (label, spawned) in orders {
+            let entity = match spawned.await.map_err(|_| unavailable("stopping", "the node is stopping"))? {
+                Ok(entity) => entity,
+                Err(refusal) => return Err(not_spawned(refusal, rows.len(), count)),
+            };
+            rows.push(EntityRow {
+                entity: entity.to_string(),
+                type_name: type_name.to_owned(),
+                label,
+                scene: self.scene_name(id),
+                node: self.around.name.to_string(),
+                state: "active".to_owned(),
+                epoch: slipgate_cluster::Epoch::FIRST.as_u64(),
+            });
+        }
+        Ok(Answer::Spawned(rows))
+    }
+
+    async fn migrate_here(&self, entity: OnlineId, to: &str, wait: Duration) -> Result<Answer, Problem> {
+        let (scene, mailbox) = self.scene_of(entity).await?;
+        let number = to.parse().map(SceneId).map_err(|_| no_scene_here(to))?;
+        let to = self.around.post.view().own_of(number).ok_or(number);
+        let label = self.label(&mailbox, entity).await;
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Migrate(MoveOrder { entity, to, reply })));
+        let from = Own::new(self.around.post.me(), scene);
+        match timeout(wait, answer).await {
+            Err(_) => Err(still_moving(entity, wait)),
+            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Ok(Ok(done))) => Ok(Answer::Move(self.move_report(from, label, &done))),
+            Ok(Ok(Err(error))) => Err(rejected(entity, &error)),
+        }
+    }
+
+    async fn despawn_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
+        let (scene, mailbox) = self.scene_of(entity).await?;
+        let (reply, found) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
+        let (found, _) = found.await.ok().flatten().ok_or_else(|| not_here(entity))?;
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
+        match timeout(wait, answer).await {
+            Err(_) => Err(still_moving(entity, wait)),
+            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Ok(Ok(()))) => {
+                let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
+                Ok(Answer::Despawned(row))
+            }
+            Ok(Ok(Err(error))) => Err(rejected(entity, &error)),
+        }
+    }
+
+    /// The scene of this node that the entity lives in.
+    async fn scene_of(&self, entity: OnlineId) -> Result<(SceneId, Mailbox<SceneActor>), Problem> {
+        for (&id, mailbox) in &self.around.scenes {
+            let (reply, answer) = oneshot::channel();
+            mailbox.tell(AskScene(scene::Question::Has { entity, reply }));
+            if answer.await.unwrap_or(false) {
+                return Ok((id, mailbox.clone()));
+            }
+        }
+        Err(not_here(entity))
+    }
+
+    async fn label(&self, mailbox: &Mailbox<SceneActor>, entity: OnlineId) -> Option<String> {
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
+        let (found, _) = answer.await.ok().flatten()?;
+        found.stand.identity.label
+    }
+}
+
+fn parse(entity: &str) -> Result<OnlineId, Problem> {
+    entity.parse().map_err(|_| Problem {
+        kind: ProblemKind::Usage,
+        reason: "not_an_id".to_owned(),
+        text: format!("{entity:?} is no id"),
+        state: None,
+        hint: None,
+    })
+}
+
+fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
+    let wrong = |text: String| Problem {
+        kind: ProblemKind::Usage,
+        reason: "spawn".to_owned(),
+        text,
+        state: Some("nothing was spawned".to_owned()),
+        hint: Some("slipgate spawn --help".to_owned()),
+    };
+    if !(1..=SPAWN_MAX).contains(&count) {
+        return Err(wrong(format!("count is {count}, it can be 1 to {SPAWN_MAX}")));
+    }
+    let fits = |label: &str| !label.is_empty() && label.len() <= LABEL_MAX && !label.chars().any(char::is_control);
+    match label {
+        Some(label) if !fits(label) => {
+            Err(wrong(format!("a label has 1 to {LABEL_MAX} bytes and no control characters, not {label:?}")))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn not_spawned(refusal: SpawnRefusal, spawned: usize, count: u32) -> Problem {
+    let (kind, reason, hint) = match refusal {
+        SpawnRefusal::Full { .. } => (ProblemKind::Refused, "full", "slipgate scenes"),
+        SpawnRefusal::Draining => (ProblemKind::Refused, "draining", "slipgate scenes"),
+        SpawnRefusal::NoRange => (
+            ProblemKind::Unavailable,
+            "no_range",
+            "try again in a moment; if it stays, look at the manager's node: slipgate nodes",
+        ),
+    };
+    Problem {
+        kind,
+        reason: reason.to_owned(),
+        text: refusal.to_string(),
+        state: Some(format!("{spawned} of {count} were spawned")),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+fn unknown_type(name: &str, known: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_type".to_owned(),
+        text: format!("there is no type {name:?}; there is {known}"),
+        state: Some("nothing was spawned".to_owned()),
+        hint: Some("slipgate spawn walker --scene ...".to_owned()),
+    }
+}
+
+fn no_scene_here(text: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_scene".to_owned(),
+        text: format!("this node has no scene {text}"),
+        state: None,
+        hint: Some("slipgate scenes".to_owned()),
+    }
+}
+
+fn not_here(entity: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: NOT_HERE.to_owned(),
+        text: format!("{entity} is not on this node"),
+        state: None,
+        hint: None,
+    }
+}
+
+fn rejected(entity: OnlineId, error: &MoveError) -> Problem {
+    match error {
+        MoveError::NotOwner { .. } => not_here(entity),
+        MoveError::Migrating { .. } => Problem {
+            kind: ProblemKind::Refused,
+            reason: "migrating".to_owned(),
+            text: error.to_string(),
+            state: Some(format!("{entity} goes on with that one")),
+            hint: Some(format!("slipgate moves; slipgate show {entity}")),
+        },
+        MoveError::NoMigration { .. } => Problem {
+            kind: ProblemKind::NotFound,
+            reason: "no_migration".to_owned(),
+            text: error.to_string(),
+            state: None,
+            hint: Some("slipgate moves".to_owned()),
+        },
+    }
+}
+
+fn still_moving(entity: OnlineId, wait: Duration) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "timeout".to_owned(),
+        text: format!("no outcome within {} ms", wait.as_millis()),
+        state: Some(format!("the request about {entity} is under way, and its outcome follows")),
+        hint: Some("slipgate moves".to_owned()),
+    }
+}
+
+/// Entities in one spawn.
+const SPAWN_MAX: u32 = 10_000;
+/// Bytes of a label.
+const LABEL_MAX: usize = 64;

@@ -1,0 +1,93 @@
+//! Asking the desks of other nodes.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use slipgate_cluster::message::{Control, Message as Said, ToolMessage};
+use slipgate_cluster::view::Member;
+use slipgate_cluster::{Place, Port, Record};
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
+use slipgate_proto::codec;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::{Office, PEER_WAIT, not_readable};
+use crate::directory::Look;
+
+impl Office {
+    /// Asks one node to answer for itself.
+    pub(super) async fn ask_node(
+        self: &Rc<Self>,
+        member: &Member,
+        question: Question,
+        wait: Duration,
+    ) -> Result<Answer, Problem> {
+        if member.session == self.around.post.me() {
+            return timeout(wait, self.answer_here(question)).await.unwrap_or_else(|_| Err(silent(member, wait)));
+        }
+        let nonce = self.nonce();
+        let (asker, answer) = oneshot::channel();
+        self.tools.borrow_mut().insert(nonce, asker);
+        let question = codec::encode(&question).expect("a question is far below the codec's limit");
+        let to = Place { session: member.session, port: Port::Admin };
+        self.around.post.send_one(Port::Admin, to, Said::Tool(ToolMessage::Ask { nonce, question }));
+        let answer = timeout(wait, answer).await;
+        self.tools.borrow_mut().remove(&nonce);
+        let Ok(Ok(bytes)) = answer else { return Err(silent(member, wait)) };
+        codec::decode(&bytes).unwrap_or_else(|error| Err(not_readable(&error)))
+    }
+
+    /// Asks every member to answer for itself, all at once.
+    pub(super) async fn ask_all(
+        self: &Rc<Self>,
+        question: impl Fn(&Member) -> Question,
+    ) -> Vec<(Member, Result<Answer, Problem>)> {
+        let view = self.around.post.view();
+        let asking = view.members.values().map(|member| async {
+            let answer = self.ask_node(member, question(member), PEER_WAIT).await;
+            (member.clone(), answer)
+        });
+        join_all(asking).await
+    }
+
+    /// The record of an entity, from its home.
+    ///
+    /// None: the home knows of no such entity.
+    pub(super) async fn record(&self, entity: OnlineId) -> Result<Option<Record>, Problem> {
+        let Some(home) = self.around.post.home_of(entity) else { return Ok(None) };
+        let (asker, answer) = oneshot::channel();
+        let nonce = self.nonce();
+        if home.session == self.around.post.me() {
+            self.around.directory.tell(Look { entity, reply: asker });
+        } else {
+            self.records.borrow_mut().insert(nonce, asker);
+            let control = Control::Query { entity, nonce };
+            self.around.post.send_one(Port::Admin, home, Said::Control(control));
+        }
+        let answer = timeout(PEER_WAIT, answer).await;
+        self.records.borrow_mut().remove(&nonce);
+        let unreachable = || Problem {
+            kind: ProblemKind::Timeout,
+            reason: "home_unreachable".to_owned(),
+            text: format!(
+                "the home of {entity}, node {}, does not answer",
+                self.around.post.view().node_text(home.session.node)
+            ),
+            state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
+            hint: Some("slipgate nodes".to_owned()),
+        };
+        answer.ok().and_then(Result::ok).ok_or_else(unreachable)
+    }
+}
+
+fn silent(member: &Member, wait: Duration) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "silent".to_owned(),
+        text: format!("node {} did not answer within {} ms", member.name, wait.as_millis()),
+        state: Some("the request may still be carried out there".to_owned()),
+        hint: Some("slipgate nodes".to_owned()),
+    }
+}

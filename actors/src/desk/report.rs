@@ -1,0 +1,165 @@
+//! How this node is, and its things, in the words of the admin interface.
+
+use futures_util::future::join_all;
+use slipgate_cluster::Own;
+use slipgate_cluster::scene::MoveDone;
+use slipgate_entity::SceneId;
+use slipgate_proto::admin::{ClusterReport, EntityReport, LinkReport, MoveReport, NodeReport, SceneReport};
+use tokio::sync::oneshot;
+
+use super::{Office, Stage};
+use crate::chronicle::Tally;
+use crate::directory::Census;
+use crate::member::AskStanding;
+use crate::router::Backlog;
+use crate::scene::{AskScene, Question, SceneCensus, SceneEntity, explain, outcome_word, scene_text};
+
+impl Office {
+    /// The cluster without its nodes.
+    pub(super) fn cluster_report(&self) -> ClusterReport {
+        ClusterReport {
+            cluster: self.around.cluster.clone(),
+            view: self.around.post.view().version,
+            manager: self.around.manager.to_string(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// The cluster with this node alone.
+    pub(super) async fn report(&self) -> ClusterReport {
+        ClusterReport { nodes: vec![self.node_report().await], ..self.cluster_report() }
+    }
+
+    async fn node_report(&self) -> NodeReport {
+        let around = &self.around;
+        let censuses = self.censuses().await;
+        let (reply, holdings) = oneshot::channel();
+        around.directory.tell(Census { reply });
+        let (reply, tally) = oneshot::channel();
+        around.chronicle.tell(Tally { reply });
+        let backlogs = around.routers.iter().map(|router| {
+            let (reply, backlog) = oneshot::channel();
+            router.tell(Backlog { reply });
+            backlog
+        });
+        let backlogs = join_all(backlogs.collect::<Vec<_>>()).await;
+        let (holdings, counts) = (holdings.await.unwrap_or_default(), tally.await.unwrap_or_default());
+        let standing = around.member.addr().send(AskStanding).await.ok();
+        let lease_left = standing.as_ref().map(|standing| standing.lease_left).unwrap_or_default();
+        let links = join_all(standing.map(|standing| standing.links).unwrap_or_default()).await;
+        let links: Vec<LinkReport> = links.into_iter().filter_map(Result::ok).collect();
+        let view = around.post.view();
+        let own = view.member_named(around.name.as_str());
+        let sum = |part: fn(&SceneCensus) -> u64| censuses.iter().map(|(_, census)| part(census)).sum();
+        let not_ready = self.not_ready(holdings.ids_left);
+        NodeReport {
+            node: around.name.to_string(),
+            state: self.state_word(&not_ready).to_owned(),
+            id: around.post.me().node.0,
+            incarnation: around.post.me().incarnation.0,
+            address: own.map(|own| own.address.clone()).unwrap_or_default(),
+            admin: own.map(|own| own.admin.clone()).unwrap_or_default(),
+            scenes: u32::try_from(around.scenes.len()).unwrap_or(u32::MAX),
+            entities: sum(|census| census.entities),
+            moves: sum(|census| census.leaving),
+            moves_ok: counts.ok,
+            moves_refused: counts.refused,
+            moves_failed: counts.failed,
+            applied: sum(|census| census.applied),
+            waiting: backlogs.into_iter().filter_map(Result::ok).sum(),
+            ranges: holdings.ranges,
+            lease_left_ms: u64::try_from(lease_left.as_millis()).unwrap_or(u64::MAX),
+            uptime_s: around.clock.now().0 / 1_000_000,
+            version: around.version.to_owned(),
+            links,
+            not_ready,
+        }
+    }
+
+    fn not_ready(&self, ids_left: u64) -> Vec<String> {
+        let mut reasons = Vec::new();
+        match *self.around.stage.borrow() {
+            Stage::Starting => reasons.push("its scenes are not open yet".to_owned()),
+            Stage::Working => {}
+            Stage::Stopping => reasons.push("it is stopping".to_owned()),
+        }
+        if ids_left == 0 && !self.around.scenes.is_empty() {
+            reasons.push("it has no range of ids yet; the manager gives them".to_owned());
+        }
+        reasons
+    }
+
+    fn state_word(&self, not_ready: &[String]) -> &'static str {
+        match *self.around.stage.borrow() {
+            Stage::Stopping => "stopping",
+            Stage::Working if not_ready.is_empty() => "ready",
+            Stage::Starting | Stage::Working => "starting",
+        }
+    }
+
+    async fn censuses(&self) -> Vec<(SceneId, SceneCensus)> {
+        let asking = self.around.scenes.iter().map(|(&id, scene)| {
+            let (reply, census) = oneshot::channel();
+            scene.tell(AskScene(Question::Census(reply)));
+            async move { census.await.ok().map(|census| (id, census)) }
+        });
+        join_all(asking).await.into_iter().flatten().collect()
+    }
+
+    pub(super) async fn scene_reports(&self) -> Vec<SceneReport> {
+        let view = self.around.post.view();
+        let censuses = self.censuses().await;
+        let report = |(id, census): (SceneId, SceneCensus)| SceneReport {
+            id: id.0,
+            scene: self.scene_name(id),
+            node: self.around.name.to_string(),
+            state: if census.draining { "draining" } else { "open" }.to_owned(),
+            entities: census.entities,
+            capacity: view.scenes.get(&id).map_or(0, |known| known.capacity),
+            arriving: census.arriving,
+            leaving: census.leaving,
+        };
+        censuses.into_iter().map(report).collect()
+    }
+
+    pub(super) fn scene_name(&self, scene: SceneId) -> String {
+        let view = self.around.post.view();
+        view.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string())
+    }
+
+    pub(super) fn entity_report(&self, scene: SceneId, found: &SceneEntity, body: String) -> EntityReport {
+        let view = self.around.post.view();
+        let home = self.around.post.home_of(found.entity);
+        EntityReport {
+            row: self.row(scene, found),
+            handle: found.handle.clone(),
+            persist: found.stand.identity.persist.to_string(),
+            home: home.map_or_else(|| "unknown".to_owned(), |home| view.node_text(home.session.node)),
+            data: found.stand.data.as_u64(),
+            senders: found.stand.senders,
+            applied: found.stand.applied,
+            unacknowledged: found.stand.unacknowledged,
+            body,
+        }
+    }
+
+    pub(super) fn move_report(&self, from: Own, label: Option<String>, done: &MoveDone) -> MoveReport {
+        let view = self.around.post.view();
+        let (_, result, reason) = outcome_word(&done.outcome);
+        let (from, to) = (view.own_text(from), scene_text(done.to, &view));
+        MoveReport {
+            id: done.id.to_string(),
+            entity: done.entity.to_string(),
+            label,
+            text: explain(&done.outcome, &to),
+            at: Some(if result == "ok" { to.clone() } else { from.clone() }),
+            from,
+            to,
+            result: result.to_owned(),
+            reason: reason.map(str::to_owned),
+            epoch: done.epoch.as_u64(),
+            cost: done.cost,
+            began_ms: self.around.clock.unix_ms().saturating_sub(done.cost.total_us / 1000),
+        }
+    }
+}

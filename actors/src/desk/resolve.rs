@@ -1,0 +1,142 @@
+//! From what people type to what it names: entities, scenes, targets.
+
+use std::rc::Rc;
+
+use slipgate_cluster::view::{Member, ScenePlacement, View};
+use slipgate_cluster::{Own, Record};
+use slipgate_entity::{OnlineId, SceneId};
+use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question};
+
+use super::Office;
+
+impl Office {
+    /// The entity that a text names: its id, a label that only one has, or a prefix that only one has.
+    pub(super) async fn resolve(self: &Rc<Self>, text: &str) -> Result<OnlineId, Problem> {
+        if let Ok(entity) = text.parse::<OnlineId>()
+            && let Some(Record { owner: Some(_), .. }) = self.record(entity).await?
+        {
+            return Ok(entity);
+        }
+        let mut rows = Vec::new();
+        let find = |_: &Member| Question::Find { text: text.to_owned(), limit: CANDIDATES };
+        for (_, answer) in self.ask_all(find).await {
+            if let Ok(Answer::Entities(found)) = answer {
+                rows.extend(found);
+            }
+        }
+        rows.sort_by(|a, b| a.entity.cmp(&b.entity));
+        rows.dedup_by(|a, b| a.entity == b.entity);
+        let labelled: Vec<_> = rows.iter().filter(|row| row.label.as_deref() == Some(text)).collect();
+        let candidates = if labelled.is_empty() { rows.iter().collect() } else { labelled };
+        match candidates[..] {
+            [row] => row.entity.parse().map_err(|_| unknown_entity(text)),
+            [] => Err(unknown_entity(text)),
+            _ => Err(ambiguous(text, &candidates)),
+        }
+    }
+
+    /// The scene of its latest owner, as the home says.
+    pub(super) async fn locate(&self, entity: OnlineId) -> Result<Own, Problem> {
+        let Some(Record { owner: Some(owner), .. }) = self.record(entity).await? else {
+            return Err(unknown_entity(&entity.to_string()));
+        };
+        let view = self.around.post.view();
+        if view.is_latest(owner.session) {
+            return Ok(owner);
+        }
+        Err(Problem {
+            kind: ProblemKind::NotFound,
+            reason: "owner_gone".to_owned(),
+            text: format!("{entity} was in {}, and that life of the node is over", view.own_text(owner)),
+            state: Some("its state was in memory only, and is lost".to_owned()),
+            hint: Some("slipgate nodes".to_owned()),
+        })
+    }
+}
+
+/// The member that runs a session.
+pub(super) fn member_of(view: &View, own: Own) -> Result<Member, Problem> {
+    view.members.get(&own.session.node).cloned().ok_or_else(|| unknown_node(&view.node_text(own.session.node), view))
+}
+
+/// The scene that a text names: its name, or its number.
+pub(super) fn scene<'a>(text: &str, view: &'a View) -> Result<&'a ScenePlacement, Problem> {
+    let by_number = || text.parse().ok().and_then(|number| view.scenes.get(&SceneId(number)));
+    view.scene_named(text).or_else(by_number).ok_or_else(|| Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_scene".to_owned(),
+        text: format!("there is no scene {text:?}; there are {}", list(view.scenes.values().map(|s| s.name.as_str()))),
+        state: None,
+        hint: Some("slipgate scenes".to_owned()),
+    })
+}
+
+/// The target that a text names: `SCENE` or `SCENE@NODE`.
+pub(super) fn target(text: &str, view: &View) -> Result<SceneId, Problem> {
+    let (name, node) = match text.split_once('@') {
+        Some((name, node)) => (name, Some(node)),
+        None => (text, None),
+    };
+    if let Some(node) = node {
+        view.member_named(node).ok_or_else(|| unknown_node(node, view))?;
+    }
+    let placement = scene(name, view)?;
+    let placed = view.node_text(placement.node);
+    match node {
+        Some(node) if node != placed => Err(Problem {
+            kind: ProblemKind::Refused,
+            reason: "scene_elsewhere".to_owned(),
+            text: format!("scene {} is on node {placed}, not on {node}", placement.name),
+            state: None,
+            hint: Some(format!("--to {}@{placed}", placement.name)),
+        }),
+        Some(_) | None => Ok(placement.id),
+    }
+}
+
+/// The member with this name.
+pub(super) fn node(name: &str, view: &View) -> Result<Member, Problem> {
+    view.member_named(name).cloned().ok_or_else(|| unknown_node(name, view))
+}
+
+fn unknown_node(name: &str, view: &View) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_node".to_owned(),
+        text: format!("there is no node {name:?}; there are {}", list(view.members.values().map(|m| m.name.as_str()))),
+        state: None,
+        hint: Some("slipgate nodes".to_owned()),
+    }
+}
+
+fn unknown_entity(text: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_entity".to_owned(),
+        text: format!("no entity has the id or label {text:?}, or an id that begins so"),
+        state: None,
+        hint: Some("slipgate entities".to_owned()),
+    }
+}
+
+fn ambiguous(text: &str, candidates: &[&EntityRow]) -> Problem {
+    let some = candidates.iter().take(5).map(|row| match &row.label {
+        Some(label) => format!("{} ({label})", row.entity),
+        None => row.entity.clone(),
+    });
+    let more = if candidates.len() > 5 { ", and more" } else { "" };
+    Problem {
+        kind: ProblemKind::Usage,
+        reason: "ambiguous".to_owned(),
+        text: format!("{text:?} names several entities: {}{more}", some.collect::<Vec<_>>().join(", ")),
+        state: None,
+        hint: Some("use a whole id".to_owned()),
+    }
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Entities that a node names for a text that is no id.
+const CANDIDATES: u32 = 8;

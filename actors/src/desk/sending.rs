@@ -1,0 +1,119 @@
+//! Messages of tools: parsed, resolved, and handed to the router of the node that is to send them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use slipgate_cluster::message::Payload;
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::{Answer, Outgoing, Problem, ProblemKind, Question, SendReport};
+use tokio::sync::oneshot;
+
+use super::{Office, PEER_WAIT, resolve, unavailable};
+use crate::router::SendBatch;
+
+impl Office {
+    /// Names are made ids here; the node that sends gets ids only.
+    pub(super) async fn send(
+        self: &Rc<Self>,
+        via: Option<String>,
+        mut messages: Vec<Outgoing>,
+        wait: bool,
+        timeout_ms: u64,
+    ) -> Result<Answer, Problem> {
+        let mut names: BTreeMap<String, OnlineId> = BTreeMap::new();
+        for message in &mut messages {
+            if message.entity.parse::<OnlineId>().is_ok() {
+                continue;
+            }
+            let entity = match names.get(&message.entity) {
+                Some(entity) => *entity,
+                None => self.resolve(&message.entity).await?,
+            };
+            names.insert(std::mem::replace(&mut message.entity, entity.to_string()), entity);
+        }
+        let view = self.around.post.view();
+        let via = via.unwrap_or_else(|| self.around.name.to_string());
+        let member = resolve::node(&via, &view)?;
+        let question = Question::Send { via: None, messages, wait, timeout_ms };
+        let limit = if wait { Duration::from_millis(timeout_ms) } else { Duration::ZERO };
+        self.ask_node(&member, question, limit + PEER_WAIT).await
+    }
+
+    /// Sends from here. Every message is checked before the first is sent.
+    pub(super) async fn send_here(
+        &self,
+        messages: Vec<Outgoing>,
+        wait: bool,
+        timeout_ms: u64,
+    ) -> Result<Answer, Problem> {
+        if messages.len() > BATCH_MAX {
+            return Err(too_many(messages.len()));
+        }
+        let mut parsed = Vec::with_capacity(messages.len());
+        for (position, message) in (0u32..).zip(&messages) {
+            parsed.push((position, self.parse(message)?));
+        }
+        let routers = self.around.routers.len() as u64;
+        let mut batches: BTreeMap<u64, Vec<(u32, OnlineId, Payload)>> = BTreeMap::new();
+        for (position, (entity, payload)) in parsed {
+            // One router per receiver, or the messages of this node to it would have no order.
+            batches.entry(entity.as_u64() % routers).or_default().push((position, entity, payload));
+        }
+        let wait = wait.then(|| Duration::from_millis(timeout_ms));
+        let sending = batches.into_iter().map(|(router, messages)| {
+            let (reply, report) = oneshot::channel();
+            let router = &self.around.routers[usize::try_from(router).expect("a router's number is small")];
+            router.tell(SendBatch { messages, wait, reply });
+            report
+        });
+        let reports = join_all(sending.collect::<Vec<_>>()).await;
+        let mut sum = SendReport::default();
+        for report in reports {
+            let report = report.map_err(|_| unavailable("stopping", "the node is stopping"))?;
+            sum.accepted += report.accepted;
+            sum.busy += report.busy;
+            sum.applied += report.applied;
+            sum.dead += report.dead;
+            sum.open += report.open;
+            sum.busy_at.extend(report.busy_at);
+        }
+        sum.busy_at.sort_unstable();
+        Ok(Answer::Sent(sum))
+    }
+
+    fn parse(&self, message: &Outgoing) -> Result<(OnlineId, Payload), Problem> {
+        let entity: OnlineId = message.entity.parse().map_err(|error| usage("not_an_id", &error))?;
+        let payload = self
+            .around
+            .types
+            .parse(&message.name, &message.arguments)
+            .map_err(|error| usage("not_a_message", &error))?;
+        Ok((entity, Arc::from(payload)))
+    }
+}
+
+fn usage(reason: &str, error: &dyn std::fmt::Display) -> Problem {
+    Problem {
+        kind: ProblemKind::Usage,
+        reason: reason.to_owned(),
+        text: error.to_string(),
+        state: Some("nothing was sent".to_owned()),
+        hint: Some("slipgate send --help".to_owned()),
+    }
+}
+
+fn too_many(messages: usize) -> Problem {
+    Problem {
+        kind: ProblemKind::Usage,
+        reason: "too_many_messages".to_owned(),
+        text: format!("{messages} messages in one request are above the limit of {BATCH_MAX}"),
+        state: Some("nothing was sent".to_owned()),
+        hint: Some("send them in several requests".to_owned()),
+    }
+}
+
+/// Messages in one request.
+const BATCH_MAX: usize = 1024;

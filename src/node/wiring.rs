@@ -1,0 +1,200 @@
+//! Which actors a node has, on which threads, in which order, and how they end.
+//!
+//! | thread | actors |
+//! |---|---|
+//! | main | membership, links, directory, chronicle, desk, router 0, every k-th scene |
+//! | arbiter 1 to k-1 | a router each, every k-th scene |
+//! | manager's | the manager (on its node), whose disk may block |
+//! | admin's | HTTP |
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr};
+use actix_rt::Arbiter;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use slipgate_actors::chronicle::Chronicle;
+use slipgate_actors::clock::NodeClock;
+use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
+use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::link::dial::Caller;
+use slipgate_actors::link::gate::Joined;
+use slipgate_actors::mailbox::Mailbox;
+use slipgate_actors::manager_seat::Seat;
+use slipgate_actors::member::{self, Goodbye, MemberActor, Scenes};
+use slipgate_actors::post::Post;
+use slipgate_actors::router::RouterActor;
+use slipgate_actors::scene::{self, SceneActor, Wind};
+use slipgate_actors::types::Types;
+use slipgate_cluster::member::Welcome;
+use slipgate_cluster::scene::Settings;
+use slipgate_cluster::{Limits, Own, Port};
+use slipgate_entity::SceneId;
+use tokio::sync::watch;
+
+use super::NodeError;
+use crate::config::Config;
+use crate::transport::Tcp;
+
+/// The actors of a node.
+pub(super) struct Wired {
+    pub(super) joined: Joined,
+    pub(super) desk: Desk,
+    pub(super) scenes: BTreeMap<SceneId, Mailbox<SceneActor>>,
+    arbiters: Vec<Arbiter>,
+}
+
+pub(super) fn wire(
+    config: &Config,
+    seat: Option<&Seat>,
+    clock: NodeClock,
+    welcome: Welcome,
+    stage: watch::Receiver<Stage>,
+    fatal: watch::Sender<Option<String>>,
+) -> Wired {
+    let post = Post::new(welcome.session, welcome.view.clone());
+    let limits = Limits::from(&config.limits);
+    let types = Types::built_in();
+    let name = config.node.name.clone();
+    let manager = config.manager.node.to_string();
+
+    let chronicle = Mailbox::new(Chronicle::new(name.to_string()).start(), MAILBOX);
+    let directory = DirectoryActor::new(post.clone(), clock, manager.clone()).start();
+    let directory = open(&post, Port::Directory, directory);
+    let threads = threads(config);
+    let arbiters: Vec<_> = (1..threads).map(|_| Arbiter::new()).collect();
+    let place = |number: usize| number.checked_sub(1).map(|index| arbiters[index].handle());
+    let routers: Vec<_> = (0..threads)
+        .map(|number| {
+            let number_text = u16::try_from(number).expect("the configuration bounds the number of threads");
+            let router = RouterActor::new(number_text, limits.clone(), post.clone(), clock);
+            let router = start(router, place(number).as_ref());
+            open(&post, Port::Router(number_text), router)
+        })
+        .collect();
+    let own = config.scenes.iter().filter(|scene| scene.node == name).enumerate();
+    let scenes: BTreeMap<_, _> = own
+        .map(|(index, scene)| {
+            let (id, thread) = (SceneId(scene.id), index % threads);
+            let settings = Settings {
+                me: Own::new(welcome.session, id),
+                capacity: scene.capacity,
+                types: types.versions(),
+                limits: limits.clone(),
+            };
+            let around = scene::Surroundings {
+                post: post.clone(),
+                clock,
+                types: types.clone(),
+                directory: directory.clone(),
+                router: routers[thread].clone(),
+                chronicle: chronicle.clone(),
+            };
+            let scene = start(SceneActor::new(settings, around), place(thread).as_ref());
+            (id, open(&post, Port::Scene(id), scene))
+        })
+        .collect();
+    let around = member::Surroundings {
+        post: post.clone(),
+        clock,
+        transport: Arc::new(Tcp),
+        caller: Caller { cluster: config.cluster.name.clone(), name: name.clone() },
+        manager,
+        seat: seat.cloned(),
+        fatal,
+    };
+    let member = Mailbox::new(MemberActor::new(welcome, around).start(), MAILBOX);
+    member.tell(Scenes(scenes.values().cloned().collect()));
+    if let Some(seat) = seat {
+        seat.joined(post.clone(), member.clone());
+    }
+    let desk = DeskActor::open(desk::Surroundings {
+        cluster: config.cluster.name.clone(),
+        name,
+        manager: config.manager.node.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        stage,
+        post: post.clone(),
+        clock,
+        types,
+        scenes: scenes.clone(),
+        routers,
+        directory,
+        member: member.clone(),
+        chronicle,
+    });
+    Wired { joined: Joined { post, member }, desk, scenes, arbiters }
+}
+
+impl Wired {
+    /// Ends what the actors do: no newcomers, moves settle, what is left of them is answered, goodbyes.
+    pub(super) async fn wind_down(&self, settle: Duration) {
+        let settled = async {
+            while self.wind(Wind::Down).await > 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(settle, settled).await.is_err() {
+            self.wind(Wind::Up).await;
+        }
+        // A membership that has ended has no links to say goodbye over.
+        let _ = self.joined.member.addr().send(Goodbye).await;
+    }
+
+    /// Tells every scene, and returns the number of moves under way.
+    async fn wind(&self, wind: Wind) -> usize {
+        let mut under_way = 0;
+        for scene in self.scenes.values() {
+            under_way += scene.addr().send(wind).await.unwrap_or(0);
+        }
+        under_way
+    }
+
+    pub(super) fn stop_arbiters(self) {
+        for arbiter in self.arbiters {
+            arbiter.stop();
+            if arbiter.join().is_err() {
+                tracing::warn!(event = "node.thread", "a thread of scenes ended with a panic");
+            }
+        }
+    }
+}
+
+fn threads(config: &Config) -> usize {
+    config.node.arbiter_count(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+}
+
+fn start<A>(actor: A, arbiter: Option<&actix_rt::ArbiterHandle>) -> Addr<A>
+where
+    A: Actor<Context = actix::Context<A>> + Send,
+{
+    match arbiter {
+        Some(arbiter) => A::start_in_arbiter(arbiter, |_| actor),
+        None => actor.start(),
+    }
+}
+
+fn open<A>(post: &Post, port: Port, addr: Addr<A>) -> Mailbox<A>
+where
+    A: Actor<Context = actix::Context<A>> + actix::Handler<slipgate_actors::mailbox::Mail>,
+{
+    let mailbox = Mailbox::new(addr, MAILBOX);
+    post.open(port, Arc::new(mailbox.clone()));
+    mailbox
+}
+
+/// Sets up the process's metrics.
+pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
+    let failed = |error: metrics_exporter_prometheus::BuildError| NodeError::Admin(error.to_string());
+    PrometheusBuilder::new().set_buckets(&SECONDS).map_err(failed)?.install_recorder().map_err(failed)
+}
+
+/// Messages that may wait for an actor: some busy turns of it.
+const MAILBOX: usize = 1 << 16;
+/// Between two looks at moves that settle.
+const LOOK: Duration = Duration::from_millis(10);
+/// Buckets for times, in seconds: a pause is 50 us to some ms; a frozen home shows in the last ones.
+const SECONDS: [f64; 14] =
+    [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];
