@@ -73,7 +73,7 @@ impl Body for WalkerBody {
         let senders = ledger.entries().map(|(sender, entry)| SenderText {
             sender,
             count: entry.count,
-            last: entry.last.to_string(),
+            last: entry.last,
             gaps: entry.gaps,
             repeats: entry.repeats,
         });
@@ -86,7 +86,6 @@ impl Body for WalkerBody {
     }
 }
 
-/// A walker as JSON; numbers that a sender chose are text, because they may need 64 bits.
 #[derive(Serialize)]
 struct WalkerText<'a> {
     position: [f32; 2],
@@ -104,7 +103,7 @@ struct LedgerText<'a> {
 struct SenderText<'a> {
     sender: &'a str,
     count: u64,
-    last: String,
+    last: u64,
     gaps: u64,
     repeats: u64,
 }
@@ -138,7 +137,7 @@ mod tests {
         assert_eq!(again.describe(), body.describe());
         assert_eq!(
             again.describe(),
-            r#"{"position":[1.5,-2.0],"hp":100,"ledger":{"senders":[{"sender":"t","count":1,"last":"1","gaps":0,"repeats":0}],"others":0}}"#
+            r#"{"position":[1.5,-2.0],"hp":100,"ledger":{"senders":[{"sender":"t","count":1,"last":1,"gaps":0,"repeats":0}],"others":0}}"#
         );
     }
 
