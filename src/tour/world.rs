@@ -90,7 +90,7 @@ impl World {
         match question {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(canned::cluster())),
             Question::Scenes => Ok(Answer::Scenes((0..self.scenes).map(scene_report).collect())),
-            Question::Entities { .. } => Ok(Answer::Entities(self.rows())),
+            Question::Entities { .. } | Question::Find { .. } => Ok(Answer::Entities(self.rows())),
             Question::Show { entity } => self.show(entity),
             Question::Spawn { scene, count, .. } => Ok(Answer::Spawned(self.spawn(scene, *count))),
             Question::Send { messages, .. } => self.send(messages),
