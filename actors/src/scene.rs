@@ -11,6 +11,7 @@
 //! Leaves out: decisions.
 
 mod bodies;
+mod meters;
 mod question;
 mod story;
 
@@ -180,6 +181,7 @@ impl SceneActor {
     }
 
     fn report(&self, event: &Event) {
+        Self::measure(event);
         let story = story::Story::new(event, self.me, &self.around.post.view());
         story.log();
         let (event, about) = story.told(self.around.clock.unix_ms());
@@ -195,6 +197,7 @@ impl Actor for SceneActor {
         self.around.post.open(Port::Scene(self.me.scene), Arc::new(mailbox.clone()));
         self.mailbox = Some(mailbox);
         ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
+        ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
     }
 }
 
@@ -241,3 +244,5 @@ impl Handler<Wind> for SceneActor {
 const MAILBOX: usize = 1 << 16;
 /// How often waits are looked at: a scene's turn at 20 Hz would be too coarse for the first repeats.
 const TICK: Duration = Duration::from_millis(20);
+/// How often gauges are told.
+const GAUGES: Duration = Duration::from_secs(1);

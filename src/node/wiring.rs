@@ -188,7 +188,9 @@ where
 /// Sets up the process's metrics.
 pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
     let failed = |error: metrics_exporter_prometheus::BuildError| NodeError::Admin(error.to_string());
-    PrometheusBuilder::new().set_buckets(&SECONDS).map_err(failed)?.install_recorder().map_err(failed)
+    let handle = PrometheusBuilder::new().set_buckets(&SECONDS).map_err(failed)?.install_recorder().map_err(failed)?;
+    metrics::gauge!("slipgate_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    Ok(handle)
 }
 
 /// Messages that may wait for an actor: some busy turns of it.

@@ -77,6 +77,7 @@ async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(),
         output.write_all(&buffer).await?;
         output.flush().await?;
         shared.bytes_out.set(shared.bytes_out.get() + buffer.len() as u64);
+        metrics::counter!("slipgate_peer_bytes_total", "direction" => "out").increment(buffer.len() as u64);
         buffer.clear();
         if said_bye {
             shared.said_bye.notify_one();
@@ -109,6 +110,7 @@ async fn read(
     while let Some(bytes) = frames.next().await {
         let bytes = bytes?;
         shared.bytes_in.set(shared.bytes_in.get() + bytes.len() as u64 + 4);
+        metrics::counter!("slipgate_peer_bytes_total", "direction" => "in").increment(bytes.len() as u64 + 4);
         match Frame::decode(&bytes)? {
             Frame::Control(batch) => deliver(batch, peer, post),
             Frame::Messages(batch) => {
