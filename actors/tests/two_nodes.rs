@@ -1,0 +1,250 @@
+//! Two nodes in one process, over a network in memory that can be cut: links, routers, scenes and
+//! directories together, without sockets and without a manager.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix::Actor;
+use slipgate_actors::chronicle::Chronicle;
+use slipgate_actors::clock::NodeClock;
+use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::link::dial::Caller;
+use slipgate_actors::link::gate::{self, Gate, Joined};
+use slipgate_actors::mailbox::Mailbox;
+use slipgate_actors::member::{self, MemberActor};
+use slipgate_actors::post::Post;
+use slipgate_actors::router::{RouterActor, SendBatch};
+use slipgate_actors::scene::{self, AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
+use slipgate_actors::transport::memory::MemoryNetwork;
+use slipgate_actors::transport::{Connection, Later, Transport};
+use slipgate_actors::types::Types;
+use slipgate_cluster::manager::{Counter, ManagerReply};
+use slipgate_cluster::member::Welcome;
+use slipgate_cluster::message::{ManagerMessage, Message};
+use slipgate_cluster::moves::Outcome;
+use slipgate_cluster::scene::Settings;
+use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
+use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
+use slipgate_proto::admin::SendReport;
+use tokio::sync::{oneshot, watch};
+use tokio::task::AbortHandle;
+
+#[actix_rt::test]
+async fn messages_cross_a_link_that_is_cut_again_and_again_and_each_is_applied_once() {
+    let cluster = Cluster::start();
+    let ann = cluster.nodes[1].spawn().await;
+    let mut accepted = 0;
+    for round in 0..5u64 {
+        let batch = cluster.nodes[0].send(ann, round * 100 + 1..=round * 100 + 100, Duration::from_secs(20));
+        cluster.network.cut();
+        accepted += u64::from(batch.await.applied);
+    }
+    assert_eq!(accepted, 500);
+    let told = cluster.nodes[1].show(ann).await.expect("it lives there");
+    assert!(told.contains(r#""count":500,"last":500,"gaps":0,"repeats":0"#), "{told}");
+}
+
+#[actix_rt::test]
+async fn an_entity_moves_there_and_back_while_it_is_written_to_and_keeps_every_message() {
+    let cluster = Cluster::start();
+    let ann = cluster.nodes[0].spawn().await;
+    let batch = cluster.nodes[0].send(ann, 1..=400, Duration::from_secs(20));
+    for (from, to) in [(0, 1), (1, 0), (0, 1)] {
+        assert!(matches!(cluster.migrate(ann, from, to).await, Outcome::Moved { .. }));
+    }
+    let report = batch.await;
+    assert_eq!((report.accepted, report.applied, report.open), (400, 400, 0));
+    let told = cluster.nodes[1].show(ann).await.expect("it lives there");
+    assert!(told.contains(r#""count":400,"last":400,"gaps":0,"repeats":0"#), "{told}");
+    assert_eq!(cluster.nodes[0].show(ann).await, None);
+}
+
+#[actix_rt::test]
+async fn a_move_whose_link_is_cut_at_any_moment_ends_with_the_entity_in_one_place() {
+    let cluster = Cluster::start();
+    let ann = cluster.nodes[0].spawn().await;
+    let (mut here, mut there) = (0, 1);
+    for turns in 0..12 {
+        let moving = cluster.migrate(ann, here, there);
+        let cutting = async {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            cluster.network.cut();
+        };
+        let (outcome, ()) = tokio::join!(moving, cutting);
+        if matches!(outcome, Outcome::Moved { .. }) {
+            std::mem::swap(&mut here, &mut there);
+        }
+        let places = [cluster.nodes[0].show(ann).await, cluster.nodes[1].show(ann).await];
+        assert_eq!(places.iter().flatten().count(), 1, "after {turns} turns: {outcome:?}");
+    }
+}
+
+/// A network in memory whose connections can all be cut.
+#[derive(Clone, Debug, Default)]
+struct Breakable {
+    network: MemoryNetwork,
+    wires: Arc<Mutex<Vec<AbortHandle>>>,
+}
+
+impl Breakable {
+    fn cut(&self) {
+        self.wires.lock().expect("no holder panics").drain(..).for_each(|wire| wire.abort());
+    }
+}
+
+impl Transport for Breakable {
+    fn dial<'a>(&'a self, address: &'a str) -> Later<'a, io::Result<Connection>> {
+        Box::pin(async move {
+            let mut far = self.network.dial(address).await?;
+            let (near, mut middle) = tokio::io::duplex(64 << 10);
+            let wire = tokio::spawn(async move {
+                // The wire ends with either end; there is nothing to do about it.
+                let _ = tokio::io::copy_bidirectional(&mut middle, &mut far).await;
+            });
+            self.wires.lock().expect("no holder panics").push(wire.abort_handle());
+            Ok(Box::new(near) as Connection)
+        })
+    }
+}
+
+struct Cluster {
+    network: Breakable,
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    router: Mailbox<RouterActor>,
+    scene: Mailbox<SceneActor>,
+    own: Own,
+    _joined: watch::Sender<Option<Joined>>,
+    _fatal: watch::Receiver<Option<String>>,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let network = Breakable::default();
+        let view = Arc::new(view());
+        let nodes = (1..=2).map(|number| Node::start(number, &network, view.clone())).collect();
+        Self { network, nodes }
+    }
+
+    async fn migrate(&self, entity: OnlineId, from: usize, to: usize) -> Outcome {
+        let to = Ok(self.nodes[to].own);
+        let order = |reply| Question::Migrate(MoveOrder { entity, to, reply });
+        self.nodes[from].ask(order).await.expect("it lives there").outcome
+    }
+}
+
+impl Node {
+    fn start(number: u16, network: &Breakable, view: Arc<View>) -> Self {
+        let session = Session::new(number, 1);
+        let clock = NodeClock::start();
+        let post = Post::new(session, view.clone());
+        let own = Own::new(session, SceneId(number));
+        let directory = DirectoryActor::new(post.clone(), clock, "m".to_owned()).start();
+        let directory = open(&post, Port::Directory, directory);
+        let range =
+            ManagerReply::Range { session, request: 1, counter: Counter::Online, range: RangeId(number.into()) };
+        let message = Message::Manager(ManagerMessage::Reply(range));
+        post.send_one(Port::Manager, Place { session, port: Port::Directory }, message);
+        let router = RouterActor::new(0, Limits::default(), post.clone(), clock).start();
+        let router = open(&post, Port::Router(0), router);
+        let types = Types::built_in();
+        let settings = Settings { me: own, capacity: 10, types: types.versions(), limits: Limits::default() };
+        let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), 64);
+        let around =
+            scene::Surroundings { post: post.clone(), clock, types, directory, router: router.clone(), chronicle };
+        let scene = open(&post, Port::Scene(own.scene), SceneActor::new(settings, around).start());
+        let (fatal, fatal_news) = watch::channel(None);
+        let caller = Caller { cluster: "test".to_owned(), name: name(number) };
+        let welcome = Welcome { session, view, lease: Duration::from_secs(60), asked: Now(0) };
+        let around = member::Surroundings {
+            post: post.clone(),
+            clock,
+            transport: Arc::new(network.clone()),
+            caller,
+            manager: "m".to_owned(),
+            seat: None,
+            fatal,
+        };
+        let member = Mailbox::new(MemberActor::new(welcome, around).start(), 64);
+        let (tell_joined, joined) = watch::channel(Some(Joined { post, member }));
+        let manager = NodeName::new("m").expect("a name");
+        let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, joined };
+        actix_rt::spawn(gate::keep(gate, Box::new(network.network.listen(name(number).as_str()))));
+        Self { router, scene, own, _joined: tell_joined, _fatal: fatal_news }
+    }
+
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
+        let (reply, answer) = oneshot::channel();
+        self.scene.tell(AskScene(question(reply)));
+        answer.await.expect("the scene answers")
+    }
+
+    async fn spawn(&self) -> OnlineId {
+        let order = |reply| Question::Spawn(SpawnOrder { type_name: "walker".to_owned(), label: None, reply });
+        self.ask(order).await.expect("room and an id")
+    }
+
+    async fn show(&self, entity: OnlineId) -> Option<String> {
+        self.ask(|reply| Question::Show { entity, reply }).await.map(|(_, body)| body)
+    }
+
+    /// Sends numbered notes through this node's router; the report comes when all are answered.
+    fn send(
+        &self,
+        entity: OnlineId,
+        numbers: std::ops::RangeInclusive<u64>,
+        wait: Duration,
+    ) -> impl Future<Output = SendReport> + use<> {
+        let types = Types::built_in();
+        let note = |number: u64| types.parse("note", &format!(r#"{{"sender":"t","number":{number}}}"#));
+        let messages = (0u32..).zip(numbers).map(|(at, number)| {
+            let payload = note(number).expect("a note");
+            (at, entity, Arc::from(payload))
+        });
+        let (reply, report) = oneshot::channel();
+        self.router.tell(SendBatch { messages: messages.collect(), wait: Some(wait), reply });
+        async { report.await.expect("the router answers") }
+    }
+}
+
+fn open<A>(post: &Post, port: Port, addr: actix::Addr<A>) -> Mailbox<A>
+where
+    A: Actor<Context = actix::Context<A>> + actix::Handler<slipgate_actors::mailbox::Mail>,
+{
+    let mailbox = Mailbox::new(addr, 1024);
+    post.open(port, Arc::new(mailbox.clone()));
+    mailbox
+}
+
+fn name(number: u16) -> NodeName {
+    NodeName::new(format!("n{number}")).expect("a name")
+}
+
+fn view() -> View {
+    let members = [1u16, 2].map(|number| {
+        let session = Session::new(number, 1);
+        let member = Member { session, name: name(number), address: name(number).to_string(), admin: String::new() };
+        (session.node, member)
+    });
+    let scenes = [1u16, 2].map(|number| {
+        let placement = ScenePlacement {
+            id: SceneId(number),
+            name: NodeName::new(format!("s{number}")).expect("a name"),
+            node: Session::new(number, 1).node,
+            capacity: 10,
+        };
+        (placement.id, placement)
+    });
+    let homes = [1u16, 2].map(|number| {
+        let range = RangeId(number.into());
+        (range, Home { range, session: Session::new(number, 1) })
+    });
+    View { version: 1, members: BTreeMap::from(members), scenes: BTreeMap::from(scenes), homes: BTreeMap::from(homes) }
+}
