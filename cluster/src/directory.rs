@@ -193,9 +193,9 @@ mod tests {
     fn ask(directory: &mut Directory, from: Own, control: Control) -> Vec<(Place, Record)> {
         let mut out = Vec::new();
         directory.handle(Input::Heard { from: from.into(), control }, &mut out);
-        let told = out.into_iter().map(|Output::Tell { to, control }| match control {
-            Control::RecordIs { record, .. } => (to, record),
-            other => panic!("expected a record, got {other:?}"),
+        let told = out.into_iter().map(|Output::Tell { to, control }| {
+            let Control::RecordIs { record, .. } = control else { panic!("expected a record, got {control:?}") };
+            (to, record)
         });
         told.collect()
     }

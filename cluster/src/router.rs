@@ -139,13 +139,14 @@ impl Router {
                 if !self.by_entity.contains_key(&entity) => {}
             Input::Heard(Control::NotOwner { entity, .. }) => self.ask(entity, out),
             Input::Heard(Control::RecordIs { entity, record, .. }) => {
-                if record.owner.is_none() {
-                    self.tools.remove(&entity);
-                }
                 for stream in self.by_entity.get(&entity).cloned().unwrap_or_default() {
+                    let dead = self.streams[&stream].stream.is_ended_by(&record);
+                    if dead && self.tools.get(&entity) == Some(&stream) {
+                        self.tools.remove(&entity);
+                    }
                     self.with_line(stream, entity, now, out, |line, out| {
                         line.stream.learn_record(&record);
-                        if record.owner.is_none() {
+                        if dead {
                             out.extend(line.tickets.drain(..).map(Output::Dead));
                         }
                     });

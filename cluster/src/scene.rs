@@ -229,7 +229,8 @@ impl Scene {
 
     /// Entities that count against the capacity: here, on their way in, and being spawned.
     fn occupied(&self) -> u64 {
-        let reserved = self.reserved.keys().filter(|entity| !self.staged.contains_key(entity)).count();
+        let counted = |entity: &&OnlineId| self.staged.contains_key(entity) || self.live.contains_key(entity);
+        let reserved = self.reserved.keys().filter(|entity| !counted(entity)).count();
         (self.live.len() + self.staged.len() + self.spawning.len() + reserved) as u64
     }
 

@@ -32,6 +32,9 @@ pub(super) struct Staged {
 impl Scene {
     pub(super) fn reserve(&mut self, from: Place, reserve: Reserve, now: Now, out: &mut Vec<Output>) {
         let Reserve { entity, id, label, type_name, type_version, bytes } = reserve;
+        if self.knows_as_old(entity, label) {
+            return;
+        }
         let known = self.types.iter().find(|(name, _)| *name == type_name);
         let has_room = self.reserved.contains_key(&entity) || self.occupied() < u64::from(self.capacity);
         let refusal = match known {
@@ -70,7 +73,7 @@ impl Scene {
             }
             return;
         }
-        if label.previous().is_none() || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.epoch) {
+        if label.previous().is_none() || self.knows_as_old(entity, label) {
             return;
         }
         if let Some(staged) = self.staged.get(&entity) {
@@ -80,13 +83,24 @@ impl Scene {
             if label <= staged.prepare.label {
                 return;
             }
-        } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
-            return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
+        } else if !self.reserved.contains_key(&entity) {
+            if self.draining {
+                return refuse(from, &prepare, Refusal::Draining, out);
+            }
+            if self.occupied() >= u64::from(self.capacity) {
+                return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
+            }
         }
         let held = self.staged.remove(&entity).map(|staged| staged.held).unwrap_or_default();
         let repeat = Repeat::first(now, &self.limits);
         self.staged.insert(entity, Staged { prepare: prepare.clone(), nonce: None, held, repeat });
         out.push(Output::Decode { entity, prepare });
+    }
+
+    /// Whether this scene knows of a later change of the record than the one `label` is to make.
+    fn knows_as_old(&self, entity: OnlineId, label: Epoch) -> bool {
+        self.live.get(&entity).is_some_and(|live| label <= live.epoch)
+            || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.epoch)
     }
 
     /// The shell has read the bytes, or could not.

@@ -12,7 +12,7 @@ use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Phase, Repea
 use super::settle::HandedOver;
 use super::talk::send;
 use super::{Answer, Departure, Destination, Event, Output, Scene, Ticket};
-use crate::message::{Control, Message, Prepare};
+use crate::message::{Control, Message, Nonce, Prepare};
 use crate::moves::{MoveError, Outcome};
 use crate::{Now, Record};
 
@@ -25,6 +25,8 @@ struct Ended {
     arrived: Option<Now>,
     /// How it ended, unless for the target.
     outcome: Outcome,
+    /// Whether the target took over, whoever owns the entity by now.
+    moved: bool,
 }
 
 impl Scene {
@@ -34,7 +36,7 @@ impl Scene {
         let phase = std::mem::replace(&mut live.phase, Phase::Active);
         let Phase::Frozen(frozen) = phase else { panic!("expected {entity} to be frozen when its move is given up") };
         let Frozen { leaving, at, arrived, held, .. } = frozen;
-        let why = Why::GiveUp(GiveUp { leaving, frozen: at, arrived, outcome, reported: false });
+        let why = Why::GiveUp(GiveUp { leaving, frozen: at, arrived, outcome });
         self.decide(entity, why, held, now, out);
     }
 
@@ -72,7 +74,7 @@ impl Scene {
     pub(super) fn report_undecided(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) = &mut live.phase else { return };
-        if std::mem::replace(&mut give_up.reported, true) {
+        if std::mem::replace(&mut give_up.leaving.reported, true) {
             return;
         }
         let (leaving, frozen) = (give_up.leaving.clone(), give_up.frozen);
@@ -90,8 +92,6 @@ impl Scene {
             return self.lose(entity, record, now, out);
         }
         live.epoch = record.epoch;
-        let nonce = self.nonces + 1;
-        let live = self.live.get_mut(&entity).expect("looked up just now");
         match &mut live.phase {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
@@ -112,8 +112,8 @@ impl Scene {
             }
             Phase::Deciding(deciding) => match &deciding.why {
                 Why::Despawn(_) => {
-                    deciding.nonce = crate::message::Nonce(nonce);
-                    self.nonces = nonce;
+                    self.nonces += 1;
+                    deciding.nonce = Nonce(self.nonces);
                     self.ask_to_decide(entity, out);
                 }
                 Why::GiveUp(_) => self.get_back(entity, record, now, out),
@@ -126,16 +126,15 @@ impl Scene {
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) = &mut live.phase else { return };
         let messages = held.take();
-        let (leaving, frozen, reported) = (give_up.leaving.clone(), give_up.frozen, give_up.reported);
+        let (leaving, frozen) = (give_up.leaving.clone(), give_up.frozen);
         let outcome = give_up.outcome.clone();
         self.set_phase(entity, Phase::Active);
         for data in messages {
             self.apply(data, out);
         }
         self.resume_sending(entity, now, out);
-        if reported {
-            let event = Event::MoveDecided { id: leaving.id, entity, owner: record.owner, epoch: record.epoch };
-            out.push(Output::Event(event));
+        if leaving.reported {
+            out.push(decided(entity, &leaving, &record));
         } else {
             self.end_leaving(entity, &leaving, outcome, now.since(frozen), now, out);
         }
@@ -160,11 +159,16 @@ impl Scene {
         self.bury(entity, record.owner, record.epoch, now);
         let why = match (record.owner, &live.phase) {
             (None, _) => Departure::Despawned,
-            (Some(own), Phase::Frozen(_) | Phase::Deciding(_)) => Departure::Moved(own),
-            (Some(_), Phase::Active | Phase::Reserving(_)) => Departure::Superseded,
+            (Some(own), Phase::Frozen(_) | Phase::Deciding(Deciding { why: Why::GiveUp(_), .. })) => {
+                Departure::Moved(own)
+            }
+            (Some(_), Phase::Active | Phase::Reserving(_) | Phase::Deciding(_)) => Departure::Superseded,
         };
+        // Only a commit changes `data`, and the first one after ours is the target's: it took over, and its
+        // copy of the streams is the one that counts, whatever became of the entity since.
+        let moved = record.data != live.data;
         out.push(Output::Remove { entity, why });
-        if record.owner.is_none() {
+        if record.owner.is_none() && !moved {
             let streams: Vec<_> = live.outbox.into_values().filter(|stream| stream.waiting() > 0).collect();
             if !streams.is_empty() {
                 out.push(Output::Adopt(streams));
@@ -178,7 +182,7 @@ impl Scene {
                 self.end_labelled(leaving.ticket, label, done, out);
             }
             Phase::Frozen(Frozen { leaving, at, arrived, held, .. }) => {
-                let ended = Ended { entity, label, leaving, frozen: at, arrived, outcome: Outcome::NodeLost };
+                let ended = Ended { entity, label, leaving, frozen: at, arrived, outcome: Outcome::NodeLost, moved };
                 self.hand_over(ended, record, held, now, out);
             }
             Phase::Deciding(Deciding { why: Why::Despawn(ticket), held, .. }) => {
@@ -191,29 +195,29 @@ impl Scene {
                 out.push(Output::Answer { ticket, answer });
             }
             Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) => {
-                let GiveUp { leaving, frozen, arrived, outcome, reported } = give_up;
-                if reported {
-                    let event = Event::MoveDecided { id: leaving.id, entity, owner: record.owner, epoch: record.epoch };
-                    out.push(Output::Event(event));
-                    return self.return_to_senders(held, out);
-                }
-                let ended = Ended { entity, label, leaving, frozen, arrived, outcome };
+                let GiveUp { leaving, frozen, arrived, outcome } = give_up;
+                let ended = Ended { entity, label, leaving, frozen, arrived, outcome, moved };
                 self.hand_over(ended, record, held, now, out);
             }
         }
     }
 
-    /// A frozen entity has a new owner: the target of its move, as a rule.
+    /// A frozen entity has a new owner: the target of its move, as a rule, or whoever it has gone to since.
     fn hand_over(&mut self, ended: Ended, record: Record, mut held: HeldMessages, now: Now, out: &mut Vec<Output>) {
-        let Ended { entity, label, leaving, frozen, arrived, outcome } = ended;
+        let Ended { entity, label, leaving, frozen, arrived, outcome, moved } = ended;
+        if leaving.reported {
+            out.push(decided(entity, &leaving, &record));
+            return self.return_to_senders(held, out);
+        }
         match record.owner {
-            Some(owner) if owner == leaving.to => {
+            Some(owner) if moved => {
                 let messages = held.take();
                 let over = HandedOver { entity, label, leaving, frozen, arrived, owner, epoch: record.epoch, messages };
                 self.settle(over, now, out);
             }
             Some(_) | None => {
                 self.return_to_senders(held, out);
+                let outcome = if moved { Outcome::Moved { epoch: leaving.label } } else { outcome };
                 let done = self.done(entity, &leaving, outcome, now.since(frozen), record.epoch, now);
                 self.end_labelled(leaving.ticket, label, done, out);
             }
@@ -232,12 +236,12 @@ impl Scene {
         self.busy.remove(&entity);
         let receivers: Vec<_> = self.live[&entity].outbox.keys().copied().collect();
         for to in receivers {
-            if let Some(senders) = self.senders_to.get_mut(&to) {
-                senders.remove(&entity);
-                if senders.is_empty() {
-                    self.senders_to.remove(&to);
-                }
-            }
+            self.forget_sender(entity, to);
         }
     }
+}
+
+/// An attempt that was reported as undecided is decided.
+fn decided(entity: OnlineId, leaving: &Leaving, record: &Record) -> Output {
+    Output::Event(Event::MoveDecided { id: leaving.id, entity, owner: record.owner, epoch: record.epoch })
 }

@@ -44,7 +44,7 @@ impl Scene {
             let done = MoveDone { id, entity, to, outcome: Outcome::Refused(refusal), epoch, cost };
             return self.end(ticket, done, out);
         }
-        let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes };
+        let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes, reported: false };
         self.ask_for_room(entity, &leaving, out);
         let deadline = now + self.limits.reserve;
         let repeat = Repeat::first(now, &self.limits);
@@ -147,6 +147,7 @@ impl Scene {
         let leaves = |entity: &&OnlineId| match &self.live[*entity].phase {
             Phase::Reserving(reserving) => reserving.leaving.id == id,
             Phase::Frozen(frozen) => frozen.leaving.id == id,
+            Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) => give_up.leaving.id == id,
             Phase::Active | Phase::Deciding(_) => false,
         };
         let Some(entity) = self.busy.iter().find(leaves).copied() else {
@@ -218,15 +219,18 @@ impl Scene {
 
     /// The scene stops: a move under way ends here, as far as anybody can be told.
     pub(super) fn abandon(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
-        let (leaving, pause) = match &self.live[&entity].phase {
-            Phase::Reserving(reserving) => (reserving.leaving.clone(), 0),
-            Phase::Frozen(frozen) => (frozen.leaving.clone(), now.since(frozen.at)),
-            Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) if !give_up.reported => {
-                (give_up.leaving.clone(), now.since(give_up.frozen))
-            }
+        let live = self.live.get_mut(&entity).expect("a busy entity lives here");
+        let (leaving, frozen) = match &mut live.phase {
+            Phase::Reserving(_) => return self.stay(entity, Outcome::SceneStopped, now, out),
+            Phase::Frozen(frozen) => (&mut frozen.leaving, frozen.at),
+            Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) => (&mut give_up.leaving, give_up.frozen),
             Phase::Active | Phase::Deciding(_) => return,
         };
         self.busy.remove(&entity);
+        if std::mem::replace(&mut leaving.reported, true) {
+            return;
+        }
+        let (leaving, pause) = (leaving.clone(), now.since(frozen));
         self.end_leaving(entity, &leaving, Outcome::SceneStopped, pause, now, out);
     }
 

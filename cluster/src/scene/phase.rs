@@ -82,6 +82,11 @@ impl Phase {
             Self::Reserving(Reserving { repeat, deadline, .. }) | Self::Frozen(Frozen { repeat, deadline, .. }) => {
                 Some(repeat.due.min(*deadline))
             }
+            Self::Deciding(Deciding { why: Why::GiveUp(give_up), deadline, repeat, .. })
+                if !give_up.leaving.reported =>
+            {
+                Some(repeat.due.min(*deadline))
+            }
             Self::Deciding(deciding) => Some(deciding.repeat.due),
         }
     }
@@ -96,6 +101,8 @@ pub(super) struct Leaving {
     pub(super) label: Epoch,
     pub(super) began: Now,
     pub(super) bytes: u64,
+    /// Whether the attempt has had its answer already, undecided as it was.
+    pub(super) reported: bool,
 }
 
 /// Asking the target for room, while the entity runs on.
@@ -143,8 +150,6 @@ pub(super) struct GiveUp {
     pub(super) arrived: Option<Now>,
     /// How the attempt ends if the source gets the entity back.
     pub(super) outcome: Outcome,
-    /// Whether the requester has been told that it is undecided.
-    pub(super) reported: bool,
 }
 
 /// What the scene remembers of an entity that is gone.

@@ -120,9 +120,10 @@ impl Scene {
         }
         if settling.repeat.due <= now {
             settling.repeat.again(now, &limits);
-            let HandedOver { entity, owner, arrived, .. } = settling.over;
+            let HandedOver { entity, arrived, .. } = settling.over;
             if arrived.is_none() {
-                out.push(send(Destination::Place(owner.into()), Control::IsActive { entity, id }));
+                let target = settling.over.leaving.to;
+                out.push(send(Destination::Place(target.into()), Control::IsActive { entity, id }));
             }
             if settling.delivered < settling.count {
                 self.ask_what_is_applied(&settling, out);
@@ -135,7 +136,7 @@ impl Scene {
     /// Reports the move as done, with what is known by now.
     pub(super) fn conclude_settling(&mut self, id: MoveId, now: Now, out: &mut Vec<Output>) {
         let Some(settling) = self.settling.remove(&id) else { return };
-        let HandedOver { entity, label, leaving, frozen, arrived, owner, epoch, .. } = settling.over;
+        let HandedOver { entity, label, leaving, frozen, arrived, epoch, .. } = settling.over;
         let until = arrived.unwrap_or(settling.decided).min(now);
         let cost = Cost {
             total_us: until.since(leaving.began),
@@ -144,7 +145,8 @@ impl Scene {
             delivered: settling.delivered,
             bytes: leaving.bytes,
         };
-        let done = MoveDone { id, entity, to: Ok(owner), outcome: Outcome::Moved { epoch }, epoch, cost };
+        let done =
+            MoveDone { id, entity, to: Ok(leaving.to), outcome: Outcome::Moved { epoch: leaving.label }, epoch, cost };
         self.end_labelled(leaving.ticket, label, done, out);
     }
 
@@ -164,6 +166,10 @@ impl Scene {
         source: Own,
         out: &mut Vec<Output>,
     ) {
+        if self.staged.contains_key(&entity) {
+            // A tombstone of an earlier stay would send the question in circles; the source repeats it.
+            return;
+        }
         if let Some(live) = self.live.get(&entity) {
             let received = live.inbox.received();
             let applied =

@@ -77,6 +77,11 @@ impl Scene {
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
         let me = self.place();
         let Some(live) = self.live.get_mut(&entity) else { return };
+        if !live.is_active() {
+            // The copy under way, or the router that takes the streams over, would never learn of it.
+            out.push(Output::Bounced { entity, to, payload, dead: false });
+            return;
+        }
         let stream = live.outbox.entry(to).or_insert_with(|| {
             self.opened += 1;
             SendStream::open(StreamId { opened_at: me, generation: self.opened }, to)
@@ -161,10 +166,25 @@ impl Scene {
         for sender in senders {
             let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
+            let dead = stream.is_ended_by(record);
             for waiting in stream.learn_record(record) {
                 out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, dead: true });
             }
-            self.transmit(sender, to, now, out);
+            if dead {
+                live.outbox.remove(&to);
+                self.forget_sender(sender, to);
+            } else {
+                self.transmit(sender, to, now, out);
+            }
+        }
+    }
+
+    pub(super) fn forget_sender(&mut self, sender: OnlineId, to: OnlineId) {
+        if let Some(senders) = self.senders_to.get_mut(&to) {
+            senders.remove(&sender);
+            if senders.is_empty() {
+                self.senders_to.remove(&to);
+            }
         }
     }
 }

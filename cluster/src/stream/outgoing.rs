@@ -190,13 +190,20 @@ impl SendStream {
 
     /// Learns a record from the home. Returns the messages that can never be applied if the entity is dead.
     pub fn learn_record(&mut self, record: &Record) -> Vec<Waiting> {
-        match record.owner {
-            Some(owner) => {
-                self.learn(owner, record.epoch);
-                Vec::new()
-            }
-            None => self.fail(),
+        if self.is_ended_by(record) {
+            return self.fail();
         }
+        if let Some(owner) = record.owner {
+            self.learn(owner, record.epoch);
+        }
+        Vec::new()
+    }
+
+    /// Whether a record tells that the receiver is dead, which is final. An answer from before the id was
+    /// given out says the same and may come late; it is older than an owner that is known.
+    #[must_use]
+    pub fn is_ended_by(&self, record: &Record) -> bool {
+        record.owner.is_none() && self.known.is_none_or(|(_, known)| record.epoch > known)
     }
 
     /// Takes everything unacknowledged out: the receiver is dead.
