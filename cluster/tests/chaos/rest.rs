@@ -1,0 +1,62 @@
+//! The second phase: faults have ceased, and everything must come to its answer.
+
+use slipgate_cluster::message::Sender;
+use slipgate_entity::OnlineId;
+
+use super::invariants::answered::{self, Ends};
+use super::invariants::quiet::{self, Leftovers};
+use super::invariants::{moves_end, one_owner, requests};
+use super::stage::Stage;
+use super::world::World;
+
+/// Virtual ticks until everything must be at rest: far above every deadline and the latest message.
+const TICKS_MAX: u32 = 1_000;
+
+impl World {
+    /// Heals the network, waits for rest, and demands that everything is answered.
+    pub(crate) fn come_to_rest(&mut self) {
+        self.network.heal();
+        self.note(|| "the network is whole again".into());
+        let mut ticks = 0;
+        while self.leftovers() != Leftovers::default() && ticks < TICKS_MAX {
+            self.tick();
+            ticks += 1;
+        }
+        self.demand(quiet::check(self.leftovers()));
+        for &entity in &self.history.entities {
+            self.demand(one_owner::check_at_rest(entity, &self.record(entity), &self.active(entity)));
+        }
+        for (&(sender, receiver), line) in &self.history.lines {
+            let verdict = answered::check_at_rest(line, self.ends(sender, receiver));
+            self.demand(verdict.map_err(|what| format!("{sender:?} to {receiver}: {what}")));
+        }
+        for (id, story) in &self.history.moves {
+            self.demand(moves_end::check_at_rest(story).map_err(|what| format!("{id}: {what}")));
+        }
+        self.demand(requests::check_at_rest(&self.history.answers));
+    }
+
+    fn ends(&self, sender: Sender, receiver: OnlineId) -> Ends {
+        let lives = |entity| self.record(entity).owner.is_some();
+        match sender {
+            _ if lives(receiver) => Ends::ReceiverLives,
+            Sender::Entity(sender) if !lives(sender) => Ends::BothDead,
+            Sender::Entity(_) | Sender::Tool(_) => Ends::ReceiverDead,
+        }
+    }
+
+    fn leftovers(&self) -> Leftovers {
+        let unacknowledged = |stage: &Stage| -> u64 {
+            stage.scene.entities().filter_map(|entity| stage.scene.stand(entity)).map(|s| s.unacknowledged).sum()
+        };
+        let bodies = |stage: &Stage| stage.aside.len() + stage.bodies.len().abs_diff(stage.scene.len());
+        Leftovers {
+            busy: self.stages.iter().map(|stage| stage.scene.moves_under_way()).sum(),
+            arriving: self.stages.iter().map(|stage| stage.scene.arriving()).sum(),
+            unacknowledged: self.stages.iter().map(unacknowledged).sum(),
+            waiting: self.waiting(),
+            on_the_way: self.network.on_the_way(),
+            bodies: self.stages.iter().map(bodies).sum(),
+        }
+    }
+}
