@@ -452,4 +452,13 @@ mod tests {
         assert!(hear(&mut router, ack).is_empty());
         assert!(router.streams.is_empty() && router.by_entity.is_empty() && router.due.is_empty());
     }
+
+    #[test]
+    fn a_late_answer_from_before_the_receiver_was_spawned_fails_nothing() {
+        let mut router = router();
+        send(&mut router, &[(1, 1)]);
+        record(&mut router, 1, Record::registered(own(2)));
+        assert!(record(&mut router, 1, Record::never()).is_empty());
+        assert_eq!(router.waiting(), 1);
+    }
 }

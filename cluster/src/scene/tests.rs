@@ -1,1 +1,11 @@
-//! x
+//! The rows of the scene's table, each by name, through [`Scene::handle`](super::Scene::handle) alone.
+
+mod active;
+mod arrive;
+mod deciding;
+mod driver;
+mod frozen;
+mod request;
+mod reserve;
+mod settle;
+mod streams;

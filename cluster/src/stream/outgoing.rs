@@ -378,4 +378,29 @@ mod tests {
         assert_eq!(stream.learn_record(&Record::never()).len(), 3);
         assert_eq!((stream.waiting(), stream.waiting_bytes(), stream.due()), (0, 0, None));
     }
+
+    #[test]
+    fn a_late_answer_from_before_the_receiver_was_spawned_is_not_taken_for_its_death() {
+        let mut stream = stream();
+        stream.learn(own(2), Epoch::FIRST);
+        push(&mut stream, 1);
+        assert!(stream.learn_record(&Record::never()).is_empty());
+        assert_eq!(stream.waiting(), 1);
+        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        assert_eq!(stream.learn_record(&dead).len(), 1);
+    }
+
+    #[test]
+    fn a_stream_that_stops_halfway_keeps_no_alarm_unless_something_is_unacknowledged() {
+        let mut stream = stream();
+        stream.learn(own(2), Epoch::FIRST);
+        push(&mut stream, 2);
+        sent(&mut stream, 0);
+        stream.acknowledge(1);
+        assert_eq!(sent(&mut stream, 1), (vec![], 0));
+        assert!(stream.due().is_some());
+        stream.acknowledge(2);
+        sent(&mut stream, 2);
+        assert_eq!(stream.due(), None);
+    }
 }

@@ -1,0 +1,152 @@
+//! Room at the target: who gets it, who does not, and for how long.
+
+use slipgate_entity::TypeName;
+
+use super::super::{Answer, Input, SpawnRefusal, Ticket};
+use super::driver::{
+    Driver, answers, cas_nonce, controls, entity, epoch, identity, move_id, own, reserve, taken_over, to,
+};
+use crate::message::{Control, Reserve};
+use crate::moves::Refusal;
+use crate::{Limits, Record};
+
+fn ask(driver: &mut Driver, reserve: Reserve) -> Option<Result<(), Refusal>> {
+    let out = driver.hear(Control::Reserve(reserve));
+    let mut answer = controls(&out).into_iter().map(|(at, control)| {
+        assert_eq!(at, to(own(2)));
+        if let Control::Refused { reason, .. } = control { Err(reason.clone()) } else { Ok(()) }
+    });
+    answer.next_back()
+}
+
+fn refusal(driver: &mut Driver, reserve: Reserve) -> Refusal {
+    ask(driver, reserve).expect("an answer").expect_err("a refusal")
+}
+
+#[test]
+fn there_is_room_for_a_type_of_the_same_version_and_the_answer_names_move_and_label() {
+    let mut driver = Driver::new(Limits::default());
+    let out = driver.hear(Control::Reserve(reserve(1, epoch(2))));
+    let reserved = Control::Reserved { entity: entity(1), id: move_id(1), label: epoch(2) };
+    assert_eq!(controls(&out), [(to(own(2)), &reserved)]);
+}
+
+#[test]
+fn an_unknown_type_is_refused_by_name() {
+    let type_name = TypeName("dragon".into());
+    let asked = Reserve { type_name: type_name.clone(), ..reserve(1, epoch(2)) };
+    assert_eq!(refusal(&mut Driver::new(Limits::default()), asked), Refusal::NoType { type_name });
+}
+
+#[test]
+fn another_version_of_a_type_is_refused_with_both_versions() {
+    let asked = Reserve { type_version: 3, ..reserve(1, epoch(2)) };
+    let differs = Refusal::SchemaDiffers { ours: 3, theirs: 1 };
+    assert_eq!(refusal(&mut Driver::new(Limits::default()), asked), differs);
+}
+
+#[test]
+fn a_state_above_the_targets_limit_is_refused() {
+    let mut driver = Driver::new(Limits { state_bytes: 10, ..Limits::default() });
+    let asked = Reserve { bytes: 11, ..reserve(1, epoch(2)) };
+    assert_eq!(refusal(&mut driver, asked), Refusal::TooLarge { bytes: 11, bytes_max: 10 });
+}
+
+#[test]
+fn a_draining_scene_refuses_reservations_spawns_and_copies_without_a_reservation() {
+    let mut driver = Driver::new(Limits::default());
+    driver.tell(Input::Drain);
+    assert_eq!(refusal(&mut driver, reserve(1, epoch(2))), Refusal::Draining);
+    let out = driver.tell(Input::Spawn { ticket: Ticket(1), identity: identity() });
+    assert_eq!(answers(&out), [(Ticket(1), Answer::NotSpawned(SpawnRefusal::Draining))]);
+    assert!(matches!(
+        controls(&driver.prepare(epoch(2)))[..],
+        [(_, Control::Refused { reason: Refusal::Draining, .. })]
+    ));
+}
+
+#[test]
+fn a_draining_scene_still_takes_the_copy_it_has_reserved_room_for() {
+    let mut driver = Driver::new(Limits::default());
+    ask(&mut driver, reserve(1, epoch(2)));
+    driver.tell(Input::Drain);
+    let nonce = cas_nonce(&driver.prepare(epoch(2)));
+    driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
+    assert_eq!(driver.scene.len(), 1);
+}
+
+#[test]
+fn stages_reservations_and_spawns_count_against_the_capacity() {
+    let mut driver = Driver::new(Limits::default());
+    driver.prepare(epoch(2));
+    driver.spawn(2);
+    driver.tell(Input::Spawn { ticket: Ticket(1), identity: identity() });
+    assert_eq!(ask(&mut driver, reserve(4, epoch(2))), Some(Ok(())));
+    let full = Refusal::Full { capacity: 4 };
+    assert_eq!(refusal(&mut driver, reserve(5, epoch(2))), full);
+    let out = driver.tell(Input::Spawn { ticket: Ticket(2), identity: identity() });
+    assert_eq!(answers(&out), [(Ticket(2), Answer::NotSpawned(SpawnRefusal::Full { capacity: 4 }))]);
+    driver.tell(Input::NotRegistered { ticket: Ticket(1) });
+    assert_eq!(ask(&mut driver, reserve(5, epoch(2))), Some(Ok(())));
+}
+
+#[test]
+fn a_repeated_request_keeps_one_place() {
+    let mut driver = Driver::new(Limits::default());
+    for _ in 0..9 {
+        assert_eq!(ask(&mut driver, reserve(1, epoch(2))), Some(Ok(())));
+    }
+    assert_eq!(driver.scene.arriving(), 1);
+}
+
+#[test]
+fn a_copy_without_a_reservation_is_taken_only_while_there_is_room() {
+    let mut driver = Driver::new(Limits::default());
+    for counter in 2..=5 {
+        ask(&mut driver, reserve(counter, epoch(2)));
+    }
+    let out = driver.prepare(epoch(2));
+    assert!(matches!(controls(&out)[..], [(_, Control::Refused { reason: Refusal::Full { capacity: 4 }, .. })]));
+    assert_eq!(driver.scene.arriving(), 4);
+}
+
+#[test]
+fn a_reservation_ends_by_itself_and_a_repeat_prolongs_it() {
+    let mut driver = Driver::new(Limits::default());
+    ask(&mut driver, reserve(1, epoch(2)));
+    driver.pass(6_000);
+    ask(&mut driver, reserve(1, epoch(2)));
+    driver.pass(9_999);
+    assert_eq!(driver.scene.arriving(), 1);
+    driver.pass(1);
+    assert_eq!(driver.scene.arriving(), 0);
+    assert!(driver.scene.alarms.is_empty());
+}
+
+#[test]
+fn a_takeover_uses_the_reservation_up_and_a_late_request_of_the_same_move_is_ignored() {
+    let mut driver = Driver::new(Limits::default());
+    ask(&mut driver, reserve(1, epoch(2)));
+    let nonce = cas_nonce(&driver.prepare(epoch(2)));
+    driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
+    assert_eq!(ask(&mut driver, reserve(1, epoch(2))), None);
+    assert_eq!(driver.scene.arriving(), 0);
+}
+
+#[test]
+fn a_request_with_a_label_at_or_below_the_highest_epoch_known_is_ignored() {
+    let mut driver = Driver::active();
+    driver.record(1, taken_over(), None);
+    assert_eq!(ask(&mut driver, reserve(1, epoch(2))), None);
+    assert_eq!(ask(&mut driver, reserve(1, epoch(3))), Some(Ok(())));
+}
+
+#[test]
+fn room_for_an_entity_that_has_not_left_yet_is_counted_once() {
+    let mut driver = Driver::active();
+    assert_eq!(ask(&mut driver, reserve(1, epoch(3))), Some(Ok(())));
+    for counter in 2..=4 {
+        assert_eq!(ask(&mut driver, reserve(counter, epoch(2))), Some(Ok(())));
+    }
+    assert_eq!(refusal(&mut driver, reserve(5, epoch(2))), Refusal::Full { capacity: 4 });
+}
