@@ -18,3 +18,6 @@ pub mod codec;
 pub mod frame;
 pub mod handshake;
 pub mod lanes;
+
+#[cfg(test)]
+mod golden;

@@ -1,0 +1,72 @@
+//! Control messages, and the enum that holds every family.
+
+use std::sync::Arc;
+
+use slipgate_cluster::manager::ManagerRequest;
+use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
+use slipgate_cluster::moves::Refusal;
+use slipgate_cluster::{Now, Record};
+use slipgate_entity::TypeName;
+
+use super::{Vector, check, check_variants, sample, vector};
+
+#[test]
+fn every_control_message_has_its_bytes() {
+    let vectors = [directory(), streams(), hand_off()].into_iter().flatten().collect::<Vec<_>>();
+    check("control", &vectors);
+    check_variants::<Control>(&vectors);
+}
+
+fn directory() -> Vec<Vector> {
+    let (entity, nonce) = (sample::entity(), Nonce(11));
+    let (owner, epoch, record) = (sample::forest(), sample::epoch(), sample::record());
+    vec![
+        vector("control.cas", &Control::Cas { entity, owner, epoch, new: record, nonce }),
+        vector("control.query", &Control::Query { entity, nonce }),
+        vector("control.reclaim", &Control::Reclaim { entity, me: sample::harbor(), nonce }),
+        vector("control.record_is", &Control::RecordIs { entity, record, nonce: Some(nonce) }),
+        vector("control.record_is.never", &Control::RecordIs { entity, record: Record::never(), nonce: None }),
+        vector("control.not_home", &Control::NotHome { entity, nonce }),
+    ]
+}
+
+fn streams() -> Vec<Vector> {
+    let (entity, stream, owner, epoch) = (sample::entity(), sample::stream(), sample::forest(), sample::epoch());
+    vec![
+        vector("control.ack", &Control::Ack { entity, stream, upto: 2, owner, epoch }),
+        vector("control.redirect", &Control::Redirect { entity, stream, owner, epoch }),
+        vector("control.not_owner", &Control::NotOwner { entity, stream }),
+    ]
+}
+
+fn hand_off() -> Vec<Vector> {
+    let (entity, id, label) = (sample::entity(), sample::id(), sample::epoch().next());
+    let type_name = TypeName("walker".to_owned());
+    let held = vec![Held { stream: sample::stream(), upto: 7, count: 2 }];
+    vec![
+        vector(
+            "control.reserve",
+            &Control::Reserve(Reserve { entity, id, label, type_name, type_version: 1, bytes: 61 }),
+        ),
+        vector("control.reserved", &Control::Reserved { entity, id, label }),
+        vector("control.refused", &Control::Refused { entity, id, label, reason: Refusal::Draining }),
+        vector("control.is_active", &Control::IsActive { entity, id }),
+        vector("control.arrived", &Control::Arrived { entity, id, epoch: label }),
+        vector("control.handed_on", &Control::HandedOn { entity, id, held, source: sample::forest() }),
+        vector("control.settled", &Control::Settled { entity, id, delivered: 2 }),
+    ]
+}
+
+#[test]
+fn every_family_of_messages_has_its_number() {
+    let renew = ManagerRequest::Renew { session: sample::n2(), sent: Now(1), version: 5 };
+    let vectors = [
+        vector("message.control", &Message::Control(Control::Query { entity: sample::entity(), nonce: Nonce(11) })),
+        vector("message.data", &Message::Data(sample::data(1))),
+        vector("message.prepare", &Message::Prepare(Arc::new(sample::prepare()))),
+        vector("message.manager", &Message::Manager(ManagerMessage::Request(renew))),
+        vector("message.tool", &Message::Tool(ToolMessage::Ask { nonce: Nonce(11), question: vec![1, 1] })),
+    ];
+    check("message", &vectors);
+    check_variants::<Message>(&vectors);
+}

@@ -1,0 +1,79 @@
+//! Handshake texts with their first six bytes, and frames of every kind.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use slipgate_cluster::message::{Control, Message, Nonce};
+use slipgate_cluster::{Incarnation, Port};
+
+use super::{Vector, check, manager, sample, variants};
+use crate::frame::{Chunk, Frame, Wire};
+use crate::handshake::{self, Hello, Purpose, Refusal, Reply};
+
+fn text<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(name: &'static str, text: &T) -> Vector {
+    let bytes = handshake::encode(text);
+    assert_eq!(&handshake::decode::<T>(&bytes).expect("bytes of our own"), text, "{name}");
+    Vector { name, bytes }
+}
+
+pub(super) fn hello_link() -> Hello {
+    let purpose = Purpose::Link { name: sample::name("n2"), session: sample::n2(), to: sample::n1() };
+    Hello { cluster: "demo".to_owned(), purpose }
+}
+
+#[test]
+fn what_the_side_that_dials_says_has_its_bytes() {
+    let join = Hello { cluster: "demo".to_owned(), purpose: Purpose::Join(manager::join_request()) };
+    check("hello", &[text("hello.join", &join), text("hello.link", &hello_link())]);
+    assert_eq!(variants::<Purpose>(), 2);
+}
+
+#[test]
+fn what_the_other_side_answers_has_its_bytes() {
+    let refused = |name, refusal| text(name, &Reply::Refused(refusal));
+    let name = sample::name("n2");
+    let refusals = [
+        refused("welcome.other_cluster", Refusal::OtherCluster { here: "demo".to_owned(), theirs: "live".to_owned() }),
+        refused("welcome.other_version", Refusal::OtherVersion { here: 1, theirs: 2 }),
+        refused(
+            "welcome.old_incarnation",
+            Refusal::OldIncarnation { name: name.clone(), latest: Incarnation(5), theirs: Incarnation(4) },
+        ),
+        refused("welcome.not_known", Refusal::NotKnown { name }),
+        refused("welcome.not_me", Refusal::NotMe { meant: sample::n1(), here: sample::n2() }),
+        refused("welcome.joining", Refusal::Joining),
+        refused("welcome.stopping", Refusal::Stopping),
+    ];
+    assert_eq!(refusals.len(), usize::from(variants::<Refusal>()));
+    let replies = [text("welcome.join", &Reply::Join(manager::welcome())), text("welcome.linked", &Reply::Linked)];
+    assert_eq!(variants::<Reply>(), 3);
+    check("welcome", &replies.into_iter().chain(refusals).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_kind_of_frame_has_its_bytes() {
+    let frame = |name, frame: Frame| {
+        let bytes = frame.encode();
+        assert_eq!(Frame::decode(&bytes).expect("bytes of our own"), frame, "{name}");
+        Vector { name, bytes }
+    };
+    let query = Message::Control(Control::Query { entity: sample::entity(), nonce: Nonce(11) });
+    let query = Wire { from: Port::Scene(sample::harbor().scene), to: Port::Directory, message: query };
+    let data = Wire {
+        from: Port::Router(0),
+        to: Port::Scene(sample::forest().scene),
+        message: Message::Data(sample::data(1)),
+    };
+    let chunk = Chunk { transfer: 1, total: 20_000, offset: 16_384, bytes: vec![0xc0, 0xc1] };
+    check(
+        "frame",
+        &[
+            frame("frame.control", Frame::Control(vec![query])),
+            frame("frame.messages", Frame::Messages(vec![data.clone(), data])),
+            frame("frame.chunk", Frame::Chunk(chunk)),
+            frame("frame.credit", Frame::Credit(131_072)),
+            frame("frame.bye", Frame::Bye),
+            frame("frame.ping", Frame::Ping),
+            frame("frame.pong", Frame::Pong),
+        ],
+    );
+}

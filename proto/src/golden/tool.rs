@@ -1,0 +1,172 @@
+//! Questions between admin desks, and their answers.
+
+use slipgate_cluster::message::ToolMessage;
+use slipgate_cluster::moves::Cost;
+
+use super::{Vector, check, check_variants, variants, vector};
+use crate::admin::{
+    Answer, ClusterReport, Cursor, EntityReport, EntityRow, Event, LinkReport, MoveReport, NodeReport, Outgoing,
+    Problem, ProblemKind, Question, SceneReport, SendReport,
+};
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+#[test]
+fn every_question_has_its_bytes() {
+    let (limit, timeout_ms) = (10, 10_000);
+    let entity = text("3.5");
+    let outgoing = Outgoing { entity: entity.clone(), name: text("hit"), arguments: text(r#"{"hp":5}"#) };
+    let spawn = Question::Spawn { type_name: text("walker"), scene: text("7"), label: Some(text("ann")), count: 1 };
+    let vectors = [
+        vector("question.nodes", &Question::Nodes),
+        vector("question.node", &Question::Node),
+        vector("question.scenes", &Question::Scenes),
+        vector("question.entities", &Question::Entities { scene: Some(text("7")), limit }),
+        vector("question.find", &Question::Find { text: text("ann"), limit }),
+        vector("question.show", &Question::Show { entity: entity.clone() }),
+        vector("question.spawn", &spawn),
+        vector("question.send", &Question::Send { via: None, messages: vec![outgoing], wait: true, timeout_ms }),
+        vector("question.migrate", &Question::Migrate { entity: entity.clone(), to: text("8"), timeout_ms }),
+        vector("question.despawn", &Question::Despawn { entity, timeout_ms }),
+        vector("question.moves", &Question::Moves { limit }),
+        vector("question.events", &Question::Events { after: vec![Cursor { node: text("n1"), number: 7 }], limit }),
+    ];
+    check("question", &vectors);
+    check_variants::<Question>(&vectors);
+    assert_eq!(variants::<ToolMessage>(), 2);
+}
+
+#[test]
+fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
+    let answers = [
+        Answer::Nodes(cluster()),
+        Answer::Scenes(vec![scene()]),
+        Answer::Entities(vec![row()]),
+        Answer::Entity(entity()),
+        Answer::Spawned(vec![row()]),
+        Answer::Sent(SendReport { accepted: 2, busy: 1, applied: 1, dead: 0, open: 1, busy_at: vec![2] }),
+        Answer::Move(one_move()),
+        Answer::Despawned(row()),
+        Answer::Moves(vec![one_move()]),
+        Answer::Events(vec![event()]),
+    ];
+    let names = ["nodes", "scenes", "entities", "entity", "spawned", "sent", "move", "despawned", "moves", "events"];
+    assert_eq!(answers.len(), usize::from(variants::<Answer>()));
+    let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
+    let kinds = [
+        ("usage", ProblemKind::Usage),
+        ("not_found", ProblemKind::NotFound),
+        ("refused", ProblemKind::Refused),
+        ("timeout", ProblemKind::Timeout),
+        ("unavailable", ProblemKind::Unavailable),
+        ("unauthorized", ProblemKind::Unauthorized),
+    ];
+    assert_eq!(kinds.len(), usize::from(variants::<ProblemKind>()));
+    let refused = kinds.map(|(name, kind)| named(name, &Err(problem(kind))));
+    check("answer", &answered.chain(refused).collect::<Vec<_>>());
+}
+
+fn named(name: &str, answer: &Result<Answer, Problem>) -> Vector {
+    let name: &'static str = Box::leak(format!("answer.{name}").into_boxed_str());
+    vector(name, answer)
+}
+
+fn problem(kind: ProblemKind) -> Problem {
+    Problem { kind, reason: text("full"), text: text("no room"), state: Some(text("it stays")), hint: None }
+}
+
+fn cluster() -> ClusterReport {
+    let link =
+        LinkReport { peer: text("n2"), state: text("up"), reason: None, bytes_out: 20, bytes_in: 21, waiting: 22 };
+    let node = NodeReport {
+        node: text("n1"),
+        state: text("ready"),
+        id: 1,
+        incarnation: 3,
+        address: text("n1:7700"),
+        admin: text("n1:7780"),
+        scenes: 2,
+        entities: 4,
+        moves: 5,
+        moves_ok: 6,
+        moves_refused: 7,
+        moves_failed: 8,
+        applied: 9,
+        waiting: 10,
+        ranges: 11,
+        lease_left_ms: 12,
+        uptime_s: 13,
+        version: text("0.1.0"),
+        links: vec![link],
+        not_ready: vec![],
+    };
+    ClusterReport { cluster: text("demo"), view: 5, manager: text("n1"), nodes: vec![node] }
+}
+
+fn scene() -> SceneReport {
+    SceneReport {
+        id: 7,
+        scene: text("forest"),
+        node: text("n1"),
+        state: text("open"),
+        entities: 2,
+        capacity: 100,
+        arriving: 3,
+        leaving: 4,
+    }
+}
+
+fn row() -> EntityRow {
+    EntityRow {
+        entity: text("3.5"),
+        type_name: text("walker"),
+        label: Some(text("ann")),
+        scene: text("forest"),
+        node: text("n1"),
+        state: text("active"),
+        epoch: 9,
+    }
+}
+
+fn entity() -> EntityReport {
+    EntityReport {
+        row: row(),
+        handle: text("7:0/gen1"),
+        persist: text("01920000-0000-7000-8000-000000000002"),
+        home: text("n1"),
+        data: 9,
+        senders: 1,
+        applied: 2,
+        unacknowledged: 3,
+        body: text("{}"),
+    }
+}
+
+fn one_move() -> MoveReport {
+    MoveReport {
+        id: text("9f310000-0000-4000-8000-000000000001"),
+        entity: text("3.5"),
+        label: None,
+        from: text("forest@n1"),
+        to: text("harbor@n2"),
+        result: text("refused"),
+        reason: Some(text("full")),
+        text: Some(text("no room")),
+        at: Some(text("forest@n1")),
+        epoch: 9,
+        cost: Cost { total_us: 1, pause_us: 2, held: 3, delivered: 4, bytes: 5 },
+        began_ms: 6,
+    }
+}
+
+fn event() -> Event {
+    Event {
+        node: text("n1"),
+        number: 7,
+        ts: text("2026-01-01T12:00:05.111Z"),
+        event: text("move.ok"),
+        fields: text("{}"),
+    }
+}
