@@ -5,7 +5,7 @@ use slipgate_cluster::moves::Refusal;
 use slipgate_cluster::{Place, Port, Record};
 use slipgate_entity::{SceneId, TypeName};
 
-use super::{Vector, check, check_variants, sample, vector};
+use super::{check, check_variants, sample, vector};
 
 #[test]
 fn numbers_texts_and_lists_are_written_by_the_codecs_rules() {
