@@ -1,0 +1,163 @@
+//! The documents, as far as a machine can check them: commands parse, links lead somewhere.
+//!
+//! | checked | in |
+//! |---|---|
+//! | each `slipgate ...` and `cargo run ... -- ...` of a console block, each `slipgate ...` in backticks | README.md |
+//! | each relative link, with its heading if it names one | README.md, ARCHITECTURE.md, CHANGELOG.md, docs |
+//!
+//! Leaves out: whether output that is shown still looks like that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use slipgate::cli::Cli;
+
+#[test]
+fn every_command_of_the_readme_parses() {
+    let commands = commands(&read("README.md"));
+    assert!(commands.len() > 20, "found only {commands:?}");
+    for wanted in
+        ["slipgate dev", "slipgate migrate ann --to tower", "slipgate dev --nodes 3 --tour 2000 --exit -o json"]
+    {
+        assert!(commands.iter().any(|command| command == wanted), "{wanted} was not found in {commands:#?}");
+    }
+    let wrong: Vec<_> = commands.iter().filter_map(|command| fault(command)).collect();
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn a_command_that_does_not_parse_is_caught() {
+    let text =
+        "```console\n$ slipgate migrat ann\nslipgate is output here\n$ cargo run --release -- dev --nods 3\n```\n";
+    let text = format!("{text}Say `slipgate nodes --fast`, not `slipgates`.\n");
+    let commands = commands(&text);
+    assert_eq!(commands, ["slipgate migrat ann", "slipgate dev --nods 3", "slipgate nodes --fast"]);
+    assert!(commands.iter().all(|command| fault(command).is_some()));
+}
+
+#[test]
+fn words_are_split_as_a_shell_does() {
+    let split = words(r#"slipgate send ann hit '{"hp": 5}' --count 3"#);
+    assert_eq!(split, ["slipgate", "send", "ann", "hit", r#"{"hp": 5}"#, "--count", "3"]);
+}
+
+#[test]
+fn every_relative_link_of_the_documents_leads_somewhere() {
+    let documents = documents();
+    for path in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/wire.md"] {
+        assert!(documents.iter().any(|document| document == Path::new(path)), "{path} was not looked at");
+    }
+    let broken: Vec<_> = documents.iter().flat_map(|document| broken_links(document, &read(document))).collect();
+    assert_eq!(broken, [""; 0]);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_caught() {
+    let text =
+        "[a](Cargo.toml) [b](gone.md) [c](README.md#no-such-heading) [d](#here) [e](https://example.org)\n# Here\n";
+    let broken = broken_links(Path::new("README.md"), text);
+    assert_eq!(broken, ["README.md: gone.md", "README.md: README.md#no-such-heading"]);
+}
+
+/// Commands in console blocks and in backticks, in the order in which they are written.
+fn commands(text: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut block: Option<&str> = None;
+    for line in text.lines() {
+        if let Some(language) = line.strip_prefix("```").filter(|rest| !rest.contains('`')) {
+            block = if block.is_some() { None } else { Some(language) };
+            continue;
+        }
+        match block {
+            Some("console") => commands.extend(line.strip_prefix("$ ").and_then(command)),
+            Some(_) => {}
+            None => commands.extend(line.split('`').skip(1).step_by(2).filter_map(command)),
+        }
+    }
+    commands
+}
+
+/// The line without what runs the program from source; none if it runs another one.
+fn command(line: &str) -> Option<String> {
+    if line.starts_with("slipgate ") {
+        return Some(line.to_owned());
+    }
+    let (_, arguments) = line.strip_prefix("cargo run ")?.split_once("-- ")?;
+    Some(format!("slipgate {arguments}"))
+}
+
+fn fault(command: &str) -> Option<String> {
+    match Cli::try_parse_from(words(command)) {
+        Ok(_) => None,
+        Err(stop) if matches!(stop.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => None,
+        Err(stop) => Some(format!("{command}: {stop}")),
+    }
+}
+
+/// Words between spaces; single quotes keep theirs together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('\'').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The documents at the top and below `docs`, by their paths from the root.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from("docs"), PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).expect("a folder of the repository") {
+            let path = folder.join(entry.expect("an entry of the repository").file_name());
+            if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            } else if path.starts_with("docs") && path != Path::new("docs") && root().join(&path).is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Relative links of a document to files or headings that are not there.
+fn broken_links(document: &Path, text: &str) -> Vec<String> {
+    let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+    let relative = links.filter(|link| !link.contains("://"));
+    let broken = relative.filter(|link| {
+        let (file, heading) = link.split_once('#').map_or((*link, None), |(file, heading)| (file, Some(heading)));
+        let target = document.with_file_name("").join(file);
+        let target = if file.is_empty() { document } else { target.as_path() };
+        if !root().join(target).exists() {
+            return true;
+        }
+        let Some(heading) = heading else { return false };
+        let linked = if file.is_empty() { text.to_owned() } else { read(target) };
+        !headings(&linked).any(|known| known == heading)
+    });
+    broken.map(|link| format!("{}: {link}", document.display())).collect()
+}
+
+/// Headings in the form in which links name them.
+fn headings(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter(|line| line.starts_with('#')).map(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
