@@ -1,7 +1,7 @@
 //! TCP behind the seam of links.
 //!
 //! Sockets send at once (no Nagle) and notice a peer that takes nothing any more within
-//! [`SILENCE`]. A host name is looked up anew at every dial, within the dial's time: a container that
+//! `SILENCE`. A host name is looked up anew at every dial, within the dial's time: a container that
 //! starts again may have another address.
 
 use std::io;

@@ -29,6 +29,7 @@
 //! | [`manager`] | members, incarnations, leases, scenes, homes, counters |
 //! | [`view`] | what the manager tells every node of the cluster |
 //! | [`limits`] | bounds and deadlines |
+//! | [`time`] | moments, as arguments |
 
 pub mod directory;
 pub mod limits;
