@@ -3,6 +3,7 @@
 //! | checked | in |
 //! |---|---|
 //! | each `slipgate ...` and `cargo run ... -- ...` of a console block, each `slipgate ...` in backticks | README.md |
+//! | each source file in backticks | ARCHITECTURE.md |
 //! | each relative link, with its heading if it names one | README.md, ARCHITECTURE.md, CHANGELOG.md, docs |
 //!
 //! Leaves out: whether output that is shown still looks like that.
@@ -59,6 +60,33 @@ fn a_link_that_leads_nowhere_is_caught() {
         "[a](Cargo.toml) [b](gone.md) [c](README.md#no-such-heading) [d](#here) [e](https://example.org)\n# Here\n";
     let broken = broken_links(Path::new("README.md"), text);
     assert_eq!(broken, ["README.md: gone.md", "README.md: README.md#no-such-heading"]);
+}
+
+#[test]
+fn every_source_file_that_the_architecture_names_is_there() {
+    let named = source_files(&read("ARCHITECTURE.md"));
+    assert!(named.len() > 20, "found only {named:?}");
+    let mut files = Vec::new();
+    collect(root(), &mut files);
+    let missing: Vec<_> = named.into_iter().filter(|name| !files.iter().any(|file| file.ends_with(name))).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+/// Names in backticks that end as a Rust file does; a part of a path from its end is enough.
+fn source_files(text: &str) -> Vec<String> {
+    let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    spans.filter(|span| span.ends_with(".rs")).map(str::to_owned).collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("an entry of the repository").path();
+        if path.is_file() {
+            files.push(path);
+        } else if !path.ends_with("target") && !path.ends_with(".git") {
+            collect(&path, files);
+        }
+    }
 }
 
 /// Commands in console blocks and in backticks, in the order in which they are written.
