@@ -90,6 +90,8 @@ pub struct Surroundings {
     pub manager: NodeName,
     /// Version of the program.
     pub version: &'static str,
+    /// Largest payload of one message, in bytes.
+    pub message_bytes: usize,
     /// How far the node is.
     pub stage: watch::Receiver<Stage>,
     /// Where envelopes go.

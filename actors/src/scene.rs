@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
-use slipgate_cluster::scene::{Answer, Destination, Event, Input, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, Output, Scene, Settings, Ticket};
 use slipgate_cluster::{Envelope, Now, Own, Port, Session};
 use slipgate_entity::OnlineId;
 
@@ -153,8 +153,12 @@ impl SceneActor {
             Output::DropStaged { entity } => self.bodies.drop_staged(entity),
             Output::Remove { entity, .. } => self.bodies.remove(entity),
             Output::Adopt(streams) => self.around.router.tell(Adopt(streams)),
-            Output::Bounced { dead, .. } => {
-                let why = if dead { "dead" } else { "busy" };
+            Output::Bounced { why, .. } => {
+                let why = match why {
+                    Bounce::Dead => "dead",
+                    Bounce::Busy => "busy",
+                    Bounce::TooLarge => "too_large",
+                };
                 metrics::counter!("slipgate_messages_bounced_total", "why" => why).increment(1);
             }
             Output::Send { to, message } => self.write(to, message),

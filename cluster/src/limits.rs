@@ -21,7 +21,7 @@ pub struct Limits {
     pub held_messages: usize,
     /// Bytes held for one entity while it is frozen or staged. Default 1 MiB.
     pub held_bytes: usize,
-    /// Largest payload of one message, in bytes. Default 16 KiB.
+    /// Largest payload of one message, in bytes; at most 64 KiB, or it fits into no frame. Default 16 KiB.
     pub message_bytes: usize,
     /// Largest encoded state of one entity, in bytes. Default 1 MiB.
     pub state_bytes: u64,

@@ -41,7 +41,7 @@ use self::alarm::Alarm;
 use self::arrive::{Reservation, Staged};
 use self::phase::{Live, Phase, Tombstone};
 pub use self::port::{
-    Answer, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
+    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
 };
 use self::settle::Settling;
 use self::talk::StreamNews;

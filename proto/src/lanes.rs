@@ -16,7 +16,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use slipgate_cluster::Port;
-use slipgate_cluster::message::{Control, Message, ToolMessage};
+use slipgate_cluster::manager::ManagerReply;
+use slipgate_cluster::message::{Control, ManagerMessage, Message, ToolMessage};
 use slipgate_cluster::stream::StreamId;
 use slipgate_entity::OnlineId;
 
@@ -102,23 +103,21 @@ impl Lanes {
     /// If the lane is full; the message comes back.
     pub fn push(&mut self, wire: Wire) -> Result<(), Box<Wire>> {
         match &wire.message {
+            Message::Prepare(prepare) => {
+                let key = (prepare.entity, prepare.label.as_u64());
+                self.push_bulk(wire, Some(key))
+            }
+            // Whatever is rare and large: a view, a long question, the list of what was held.
+            Message::Control(_) | Message::Manager(_) | Message::Tool(_) if weight(&wire.message) > CHUNK_BYTES_MAX => {
+                self.push_bulk(wire, None)
+            }
+            // It asks about messages, and so follows them.
+            Message::Control(Control::HandedOn { .. }) | Message::Data(_) | Message::Tool(_) => self.push_message(wire),
             Message::Control(control) => {
                 let key = ack_key(wire.to, control);
                 self.push_control(wire, key)
             }
             Message::Manager(_) => self.push_control(wire, None),
-            Message::Data(data) => {
-                let bytes = data.payload.len();
-                self.push_message(wire, bytes)
-            }
-            Message::Tool(tool) => {
-                let bytes = tool_bytes(tool);
-                if bytes > CHUNK_BYTES_MAX { self.push_bulk(wire, None) } else { self.push_message(wire, bytes) }
-            }
-            Message::Prepare(prepare) => {
-                let key = (prepare.entity, prepare.label.as_u64());
-                self.push_bulk(wire, Some(key))
-            }
         }
     }
 
@@ -138,7 +137,11 @@ impl Lanes {
         Ok(())
     }
 
-    fn push_message(&mut self, wire: Wire, bytes: usize) -> Result<(), Box<Wire>> {
+    fn push_message(&mut self, wire: Wire) -> Result<(), Box<Wire>> {
+        let bytes = weight(&wire.message);
+        if bytes > MESSAGE_BYTES_MAX {
+            return Err(Box::new(wire));
+        }
         if self.messages.len() >= self.limits.messages || self.message_bytes + bytes > self.limits.message_bytes {
             return Err(Box::new(wire));
         }
@@ -168,9 +171,8 @@ impl Lanes {
             return Some(frame.encode());
         }
         if !self.control.is_empty() {
-            let count = self.control.len().min(BATCH_MAX);
-            let batch: Vec<_> = self.control.drain(..count).collect();
-            self.control_taken += count as u64;
+            let (batch, _) = take_batch(&mut self.control);
+            self.control_taken += batch.len() as u64;
             for wire in &batch {
                 if let Message::Control(control) = &wire.message
                     && let Some(key) = ack_key(wire.to, control)
@@ -181,7 +183,9 @@ impl Lanes {
             return Some(Frame::Control(batch).encode());
         }
         if self.credit > 0 && !self.messages.is_empty() {
-            let frame = Frame::Messages(self.take_batch()).encode();
+            let (batch, bytes) = take_batch(&mut self.messages);
+            self.message_bytes -= bytes;
+            let frame = Frame::Messages(batch).encode();
             self.credit = self.credit.saturating_sub(frame.len() as u64);
             return Some(frame);
         }
@@ -201,19 +205,6 @@ impl Lanes {
             return Some(Frame::Credit(std::mem::take(&mut self.owed)));
         }
         (self.control.is_empty() && std::mem::take(&mut self.bye)).then_some(Frame::Bye)
-    }
-
-    fn take_batch(&mut self) -> Vec<Wire> {
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        while batch.len() < BATCH_MAX && bytes < BATCH_BYTES {
-            let Some(wire) = self.messages.pop_front() else { break };
-            let payload = payload_bytes(&wire.message);
-            bytes += payload;
-            self.message_bytes -= payload;
-            batch.push(wire);
-        }
-        batch
     }
 
     fn next_chunk(&mut self) -> Option<Vec<u8>> {
@@ -285,18 +276,31 @@ fn ack_key(to: Port, control: &Control) -> Option<(Port, OnlineId, StreamId)> {
     if let Control::Ack { entity, stream, .. } = control { Some((to, *entity, *stream)) } else { None }
 }
 
-fn payload_bytes(message: &Message) -> usize {
-    match message {
-        Message::Data(data) => data.payload.len(),
-        Message::Tool(tool) => tool_bytes(tool),
-        Message::Control(_) | Message::Prepare(_) | Message::Manager(_) => 0,
+/// Takes what one frame may carry, and how much it weighs.
+fn take_batch(lane: &mut VecDeque<Wire>) -> (Vec<Wire>, usize) {
+    let mut batch = Vec::new();
+    let mut bytes = 0;
+    while batch.len() < BATCH_MAX && bytes < BATCH_BYTES {
+        let Some(wire) = lane.pop_front() else { break };
+        bytes += weight(&wire.message);
+        batch.push(wire);
     }
+    (batch, bytes)
 }
 
-fn tool_bytes(tool: &ToolMessage) -> usize {
-    match tool {
-        ToolMessage::Ask { question, .. } => question.len(),
-        ToolMessage::Answer { answer, .. } => answer.len(),
+/// Bytes of a message beyond its fixed part, at most about what they are when encoded.
+fn weight(message: &Message) -> usize {
+    match message {
+        Message::Data(data) => data.payload.len(),
+        Message::Tool(ToolMessage::Ask { question: bytes, .. } | ToolMessage::Answer { answer: bytes, .. }) => {
+            bytes.len()
+        }
+        Message::Control(Control::HandedOn { held, .. }) => HELD_BYTES * held.len(),
+        Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {
+            let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
+            texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
+        }
+        Message::Control(_) | Message::Manager(_) | Message::Prepare(_) => 0,
     }
 }
 
@@ -304,6 +308,17 @@ fn tool_bytes(tool: &ToolMessage) -> usize {
 const BATCH_MAX: usize = 512;
 /// Payload bytes after which a batch takes no more.
 const BATCH_BYTES: usize = 64 << 10;
+/// Largest payload of a message between nodes: with a full batch before it, and the fixed parts of as many
+/// messages as a batch may have, it still fits into a frame.
+pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
+/// The fixed part of a message when encoded, at most: two ports, an id, a stream, numbers.
+const FIXED_BYTES: usize = 96;
+/// One stream of a list of what was held, when encoded.
+const HELD_BYTES: usize = 40;
+/// One row of a view, when encoded, without its addresses.
+const ROW_BYTES: usize = 56;
+
+const _: () = assert!(BATCH_BYTES + MESSAGE_BYTES_MAX + BATCH_MAX * FIXED_BYTES < crate::frame::BYTES_MAX);
 
 #[cfg(test)]
 mod tests {
@@ -408,6 +423,43 @@ mod tests {
         while next(&mut lanes).is_some() {}
         lanes.push(answer(20_000)).expect("room again");
         lanes.push(data(100)).expect("room again");
+    }
+
+    #[test]
+    fn the_fullest_batch_of_the_largest_messages_fits_into_a_frame() {
+        let limits = LaneLimits { credit: u64::MAX, ..LaneLimits::default() };
+        let mut lanes = Lanes::new(limits);
+        for _ in 0..511 {
+            lanes.push(data(128)).expect("room");
+        }
+        for _ in 0..3 {
+            lanes.push(data(MESSAGE_BYTES_MAX)).expect("room");
+        }
+        assert!(lanes.push(data(MESSAGE_BYTES_MAX + 1)).is_err());
+        let mut frames = 0;
+        while let Some(frame) = lanes.next_frame() {
+            assert!(frame.len() <= crate::frame::BYTES_MAX, "{}", frame.len());
+            frames += 1;
+        }
+        assert_eq!(frames, 3);
+    }
+
+    #[test]
+    fn what_asks_about_messages_follows_them_and_large_control_goes_in_chunks() {
+        let held = |count: u64| {
+            let stream = StreamId { opened_at: place(), generation: u64::MAX };
+            let held = (0..count).map(|upto| slipgate_cluster::message::Held { stream, upto, count: 1 });
+            let source = Own::new(Session::new(1, 1), SceneId(1));
+            let id = slipgate_cluster::moves::MoveId(uuid::Uuid::nil());
+            wire(Message::Control(Control::HandedOn { entity: entity(1), id, held: held.collect(), source }))
+        };
+        let mut lanes = Lanes::new(LaneLimits::default());
+        for wire in [data(1), held(2), query(), held(5000)] {
+            lanes.push(wire).expect("room");
+        }
+        assert_eq!(next(&mut lanes), Some(Frame::Control(vec![query()])));
+        assert_eq!(next(&mut lanes), Some(Frame::Messages(vec![data(1), held(2)])));
+        assert!(matches!(next(&mut lanes), Some(Frame::Chunk(_))));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use slipgate_proto::lanes;
+
 use super::kind::Kind;
 
 /// One key.
@@ -75,6 +77,8 @@ const STEP: Kind = Kind::Duration { min: Duration::from_millis(1), max: Duration
 const LEASE: Kind = Kind::Duration { min: Duration::from_secs(1), max: Duration::from_secs(600) };
 const COUNT: Kind = Kind::Count { min: 1, max: 1 << 24 };
 const BUFFER: Kind = Kind::Size { min: 1, max: 1 << 30 };
+/// What fits into a frame between nodes, with a batch before it.
+const MESSAGE: Kind = Kind::Size { min: 1, max: lanes::MESSAGE_BYTES_MAX as u64 };
 const STATE: Kind = Kind::Size { min: 1, max: 8 * MIB };
 const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
@@ -104,7 +108,7 @@ pub(super) static KEYS: [Key; 35] = [
     Key::new("limits.router_bytes", BUFFER, Preset::Limit),
     Key::new("limits.held_messages", COUNT, Preset::Limit),
     Key::new("limits.held_bytes", BUFFER, Preset::Limit),
-    Key::new("limits.message_bytes", STATE, Preset::Limit),
+    Key::new("limits.message_bytes", MESSAGE, Preset::Limit),
     Key::new("limits.state_bytes", STATE, Preset::Limit),
     Key::new("limits.moves_per_scene", COUNT, Preset::Limit),
     Key::new("limits.hops", Kind::Count { min: 1, max: 64 }, Preset::Limit),

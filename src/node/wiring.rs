@@ -115,6 +115,7 @@ pub(super) fn wire(
         name,
         manager: config.manager.node.clone(),
         version: env!("CARGO_PKG_VERSION"),
+        message_bytes: limits.message_bytes,
         stage,
         post: post.clone(),
         clock,

@@ -91,6 +91,13 @@ impl Office {
             .types
             .parse(&message.name, &message.arguments)
             .map_err(|error| usage("not_a_message", &error))?;
+        let (bytes, bytes_max) = (payload.len(), self.around.message_bytes);
+        if bytes > bytes_max {
+            return Err(usage(
+                "message_too_large",
+                &format!("a message of {bytes} bytes is above the limit of {bytes_max} ([limits] message_bytes)"),
+            ));
+        }
         Ok((entity, Arc::from(payload)))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
+use super::leave::table_bytes;
 use super::phase::{HeldMessages, Live, Phase, Repeat};
 use super::talk::send;
 use super::{Destination, Event, Output, Scene};
@@ -181,7 +182,7 @@ impl Scene {
         self.reserved.remove(&entity);
         self.gone.remove(&entity);
         let Image { identity, received, sending, body } = &prepare.image;
-        let bytes = body.len() as u64;
+        let bytes = body.len() as u64 + table_bytes(received, sending.iter());
         let label = identity.label.clone();
         for stream in sending {
             self.senders_to.entry(stream.entity()).or_default().insert(entity);

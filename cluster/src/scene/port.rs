@@ -185,8 +185,8 @@ pub enum Output {
         to: OnlineId,
         /// What was said.
         payload: Payload,
-        /// Whether the receiver is dead; else a bound was reached.
-        dead: bool,
+        /// Why.
+        why: Bounce,
     },
     /// A message for somebody else.
     Send {
@@ -204,6 +204,17 @@ pub enum Output {
     },
     /// Something to tell people.
     Event(Event),
+}
+
+/// Why a message comes back to the entity that sent it. It was not applied, and will not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounce {
+    /// The receiver is dead.
+    Dead,
+    /// A bound was reached; send it again later.
+    Busy,
+    /// It is larger than a message may be.
+    TooLarge,
 }
 
 /// Why a body is no longer in the scene.

@@ -4,7 +4,7 @@ use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
 use super::phase::Phase;
-use super::{Destination, Output, Scene};
+use super::{Bounce, Destination, Output, Scene};
 use crate::message::{Control, Data, Message, Payload, Sender};
 use crate::stream::{SendStream, StreamId, StreamOutput, Verdict};
 use crate::{Epoch, Now, Own, Record};
@@ -77,9 +77,13 @@ impl Scene {
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
         let me = self.place();
         let Some(live) = self.live.get_mut(&entity) else { return };
+        if payload.len() > self.limits.message_bytes {
+            out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
+            return;
+        }
         if !live.is_active() {
             // The copy under way, or the router that takes the streams over, would never learn of it.
-            out.push(Output::Bounced { entity, to, payload, dead: false });
+            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
         let stream = live.outbox.entry(to).or_insert_with(|| {
@@ -87,7 +91,7 @@ impl Scene {
             SendStream::open(StreamId { opened_at: me, generation: self.opened }, to)
         });
         if stream.push(Sender::Entity(entity), payload.clone(), &self.limits).is_err() {
-            out.push(Output::Bounced { entity, to, payload, dead: false });
+            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
         self.senders_to.entry(to).or_default().insert(entity);
@@ -168,7 +172,7 @@ impl Scene {
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
             let dead = stream.is_ended_by(record);
             for waiting in stream.learn_record(record) {
-                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, dead: true });
+                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, why: Bounce::Dead });
             }
             if dead {
                 live.outbox.remove(&to);
