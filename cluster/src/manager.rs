@@ -195,6 +195,10 @@ impl Manager {
         if leaves {
             out.push(Output::Event(ManagerEvent::Left { session }));
         }
+        if presence == Presence::Linked {
+            // It may have missed a view while there was no link, and the manager's own new life with it.
+            out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
+        }
         self.decide_held_by(session, now, out);
     }
 

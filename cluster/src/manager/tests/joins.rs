@@ -282,3 +282,15 @@ fn used_up_incarnations_refuse_a_join_and_nothing_wraps() {
     let refusal = JoinRefusal::Exhausted { name: name("a") };
     assert_eq!(answer(&world.ask("a", &[])), JoinReply::Refused(refusal));
 }
+
+#[test]
+fn a_session_whose_link_comes_up_hears_the_view_that_it_may_have_missed() {
+    let mut world = World::new();
+    world.ask_as_own("m");
+    let a = world.join("a");
+    world.restart();
+    world.ask_as_own("m");
+    let out = world.link(a, true);
+    let view = world.manager.view().clone();
+    assert_eq!(out, [Output::Tell { to: a, reply: ManagerReply::View(view) }]);
+}
