@@ -83,7 +83,7 @@ pub enum Refusal {
         theirs: u16,
     },
     /// The node that dials has a later life already.
-    #[error("node {name} is in life {latest:?} by now, the one that dials is life {theirs:?}")]
+    #[error("node {name} is in life {} by now, the one that dials is life {}", latest.0, theirs.0)]
     OldIncarnation {
         /// The node.
         name: NodeName,
