@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::Stage;
-use slipgate_actors::link::gate::{self, Gate};
+use slipgate_actors::link::gate::{self, Gate, Standing};
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
 use slipgate_cluster::manager::Waits;
@@ -112,13 +112,13 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     } else {
         (None, None)
     };
-    let (tell_joined, joined) = watch::channel(None);
+    let (tell_standing, standing) = watch::channel(Standing::Joining);
     let gate = Gate {
         cluster: config.cluster.name.clone(),
         name: name.clone(),
         manager: config.manager.node.clone(),
         seat: seat.clone(),
-        joined,
+        standing,
     };
     let port = TcpPort::new(ports.peers).map_err(disk("cannot accept peers; data in"))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
@@ -134,7 +134,7 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let (stage, stages) = watch::channel(Stage::Starting);
     let (fatal, mut superseded) = watch::channel(None);
     let wired = wiring::wire(config, seat.as_ref(), clock, welcome, stages, fatal);
-    tell_joined.send_replace(Some(wired.joined.clone()));
+    tell_standing.send_replace(Standing::Joined(wired.joined.clone()));
 
     let settings = admin::Settings::new(name.to_string(), read_token(config)?, wiring::metrics()?);
     let serving =
@@ -142,9 +142,11 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
     stage.send_replace(Stage::Working);
+    let me = wired.joined.post.me();
     tracing::info!(
         event = "node.working", peers = %ports.dial, admin = %ports.admin_dial, scenes = wired.scenes.len(),
-        "node {name} has joined as life {} and works", wired.joined.post.me().incarnation.0
+        id = me.node.0, incarnation = me.incarnation.0,
+        "node {name} has joined as life {} and works", me.incarnation.0
     );
 
     let ended = tokio::select! {
@@ -153,6 +155,7 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     };
     tracing::info!(event = "node.stopping", "node {name} stops");
     stage.send_replace(Stage::Stopping);
+    tell_standing.send_replace(Standing::Stopping);
     wired.wind_down(SETTLE).await;
     admin_handle.stop(true).await;
     stop::keeper(keeper).await;

@@ -1,10 +1,11 @@
 //! The link to one peer: one connection at a time, its lanes, and what happens when it breaks.
 //!
 //! Of two members the one with the higher number dials, so there is one connection; after a loss it dials
-//! again, with backoff and jitter. What waits in the lanes survives a reconnect; what was on the way is
-//! sent again by whoever keeps it (streams, hand-offs).
+//! again, with backoff and jitter, also after the peer's goodbye: it may start again. What waits in the
+//! lanes survives a reconnect; what was on the way is sent again by whoever keeps it (streams, hand-offs).
 //!
-//! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older.
+//! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older; what was
+//! meant for one life of the peer is not told to the next.
 //! Leaves out: what the messages mean; whether a silent peer is dead.
 
 pub mod dial;
@@ -12,7 +13,6 @@ pub mod gate;
 pub mod text;
 mod wire;
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use slipgate_proto::admin::LinkReport;
 use slipgate_proto::frame::Wire;
 use slipgate_proto::handshake::Refusal;
 use slipgate_proto::lanes::{LaneLimits, Lanes};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
 use self::dial::{Caller, DialError};
 use self::wire::{Ended, Shared};
@@ -110,19 +110,10 @@ impl LinkActor {
     /// A link to `peer` that is not up yet.
     #[must_use]
     pub fn new(peer: Peer, around: Surroundings) -> Self {
-        let shared = Shared {
-            lanes: RefCell::new(Lanes::new(LaneLimits::default())),
-            wake: Notify::new(),
-            bytes_out: Cell::new(0),
-            bytes_in: Cell::new(0),
-            bye: Cell::new(false),
-            pongs: Cell::new(0),
-            said_bye: Notify::new(),
-        };
         Self {
             peer,
             around,
-            shared: Rc::new(shared),
+            shared: Rc::new(Shared::new()),
             state: State::Connecting,
             reason: None,
             task: None,
@@ -154,6 +145,7 @@ impl LinkActor {
         self.peer.session = session;
         *self.shared.lanes.borrow_mut() = Lanes::new(LaneLimits::default());
         self.shared.bye.set(false);
+        self.state = State::Connecting;
         self.tell_member(LinkState::Reborn);
         self.dial(ctx);
     }
@@ -161,7 +153,12 @@ impl LinkActor {
     fn give_up(&mut self, error: &DialError) {
         self.state = State::Closed;
         self.reason = Some(error.to_string());
-        tracing::warn!(event = "link.refused", peer = %self.peer.name, "no link to {}: {error}", self.peer.name);
+        let name = &self.peer.name;
+        if self.shared.bye.get() {
+            tracing::debug!(event = "link.refused", peer = %name, "somebody else is where {name} was: {error}");
+            return;
+        }
+        tracing::warn!(event = "link.refused", peer = %name, "no link to {name}: {error}");
     }
 
     fn connected(&mut self, connection: Connection, ctx: &mut Context<Self>) {
@@ -173,6 +170,7 @@ impl LinkActor {
         }
         self.state = State::Up;
         self.reason = None;
+        self.shared.bye.set(false);
         self.shared.lanes.borrow_mut().reconnect();
         self.shared.wake.notify_one();
         let session = self.peer.session;
@@ -191,13 +189,15 @@ impl LinkActor {
         let name = &self.peer.name;
         if self.stopping {
             self.state = State::Closed;
+            self.shared.over.notify_one();
             return;
         }
         if self.shared.bye.get() {
             self.state = State::Closed;
             tracing::info!(event = "link.closed", peer = %name, "{name} stops");
             self.tell_member(LinkState::Left);
-            return;
+            // Its next life is told by the manager, but the manager's own node has nobody to tell of it.
+            return self.dial(ctx);
         }
         tracing::warn!(event = "link.lost", peer = %name, "the link to {name} is lost, it is being built anew: {ended}");
         self.state = State::Connecting;
@@ -254,6 +254,11 @@ impl Handler<Mail> for LinkActor {
         let mut refused = 0;
         let mut lanes = self.shared.lanes.borrow_mut();
         for envelope in mail.envelopes {
+            // Written before the peer began a new life: it was meant for the old one.
+            if envelope.to.session != self.peer.session {
+                refused += 1;
+                continue;
+            }
             let wire = Wire { from: envelope.from.port, to: envelope.to.port, message: envelope.message };
             refused += u64::from(lanes.push(wire).is_err());
         }
@@ -289,8 +294,8 @@ impl Handler<Close> for LinkActor {
             if up {
                 shared.lanes.borrow_mut().bye();
                 shared.wake.notify_one();
-                // A peer that takes nothing any more is not waited for.
-                let _ = tokio::time::timeout(GOODBYE, shared.said_bye.notified()).await;
+                // The peer closes when it has read the goodbye; one that takes nothing any more is not waited for.
+                let _ = tokio::time::timeout(GOODBYE, shared.over.notified()).await;
             }
         };
         Box::pin(goodbye.into_actor(self).map(|(), link, ctx| {
@@ -335,9 +340,10 @@ impl std::fmt::Debug for Dialled {
     }
 }
 
-/// First and longest wait between dials: a manager that restarts waits a second for its members.
+/// First and longest wait between dials, up to twice as long by jitter: a manager that restarts waits a
+/// second for its members.
 const DIAL_FIRST: Duration = Duration::from_millis(20);
-const DIAL_MAX: Duration = Duration::from_millis(500);
+const DIAL_MAX: Duration = Duration::from_millis(250);
 /// How long a loss is forgiven before moves to the peer are given up.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a goodbye may take.

@@ -11,7 +11,7 @@ use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::directory::DirectoryActor;
 use slipgate_actors::link::dial::Caller;
-use slipgate_actors::link::gate::{self, Gate, Joined};
+use slipgate_actors::link::gate::{self, Gate, Joined, Standing};
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
@@ -121,7 +121,7 @@ struct Node {
     router: Mailbox<RouterActor>,
     scene: Mailbox<SceneActor>,
     own: Own,
-    _joined: watch::Sender<Option<Joined>>,
+    _standing: watch::Sender<Standing>,
     _fatal: watch::Receiver<Option<String>>,
 }
 
@@ -173,11 +173,11 @@ impl Node {
             fatal,
         };
         let member = Mailbox::new(MemberActor::new(welcome, around).start(), 64);
-        let (tell_joined, joined) = watch::channel(Some(Joined { post, member }));
+        let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new("m").expect("a name");
-        let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, joined };
+        let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, standing };
         actix_rt::spawn(gate::keep(gate, Box::new(network.network.listen(name(number).as_str()))));
-        Self { router, scene, own, _joined: tell_joined, _fatal: fatal_news }
+        Self { router, scene, own, _standing: tell_standing, _fatal: fatal_news }
     }
 
     async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {

@@ -32,8 +32,19 @@ pub struct Gate {
     pub manager: NodeName,
     /// The manager's seat, if this is its node.
     pub seat: Option<Seat>,
-    /// The node once it has joined.
-    pub joined: watch::Receiver<Option<Joined>>,
+    /// How far the node is.
+    pub standing: watch::Receiver<Standing>,
+}
+
+/// How far the node is.
+#[derive(Clone, Debug)]
+pub enum Standing {
+    /// It has not joined.
+    Joining,
+    /// It is a member.
+    Joined(Joined),
+    /// It stops: nobody is to link to it any more.
+    Stopping,
 }
 
 /// A node that has joined.
@@ -43,6 +54,14 @@ pub struct Joined {
     pub post: Post,
     /// Its member.
     pub member: Mailbox<MemberActor>,
+}
+
+/// Who wants to be the other end of a link.
+struct Caller {
+    name: NodeName,
+    session: Session,
+    /// Whom it means to reach.
+    to: Session,
 }
 
 /// Accepts connections until the listener fails or the node stops.
@@ -83,9 +102,19 @@ impl Gate {
             let refusal = Refusal::OtherCluster { here: self.cluster.clone(), theirs: hello.cluster };
             return self.refuse(connection, from, refusal).await;
         }
-        match hello.purpose {
-            Purpose::Join(request) => self.join(connection, request).await,
-            Purpose::Link { name, session, to } => self.link(connection, from, name, session, to).await,
+        let standing = self.standing.borrow().clone();
+        match (standing, hello.purpose) {
+            (Standing::Stopping, _) => self.refuse(connection, from, Refusal::Stopping).await,
+            (Standing::Joining, Purpose::Link { .. }) => self.refuse(connection, from, Refusal::Joining).await,
+            // The manager's node goes first and so has the lowest number: all others dial it, and it can
+            // tell its later lives to those who do not know them yet.
+            (Standing::Joining, Purpose::Join(_)) if self.seat.is_some() => {
+                self.refuse(connection, from, Refusal::Joining).await;
+            }
+            (Standing::Joining | Standing::Joined(_), Purpose::Join(request)) => self.join(connection, request).await,
+            (Standing::Joined(here), Purpose::Link { name, session, to }) => {
+                self.link(connection, from, here, Caller { name, session, to }).await;
+            }
         }
     }
 
@@ -101,11 +130,8 @@ impl Gate {
         }
     }
 
-    async fn link(&self, mut connection: Connection, from: &str, name: NodeName, session: Session, to: Session) {
-        let joined = self.joined.borrow().clone();
-        let Some(Joined { post, member }) = joined else {
-            return self.refuse(connection, from, Refusal::Joining).await;
-        };
+    async fn link(&self, mut connection: Connection, from: &str, here: Joined, caller: Caller) {
+        let (Joined { post, member }, Caller { name, session, to }) = (here, caller);
         let known = post.view().members.get(&session.node).map(|member| member.session);
         let refusal = match known {
             _ if to != post.me() => Some(Refusal::NotMe { meant: to, here: post.me() }),
@@ -143,4 +169,59 @@ pub async fn ask_to_join(seat: &Seat, request: JoinRequest, own_node: bool) -> O
     let (reply, answer) = oneshot::channel();
     seat.tell(JoinAsked { request, own_node, reply });
     answer.await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use slipgate_cluster::manager::Waits;
+
+    use super::*;
+    use crate::clock::NodeClock;
+    use crate::link::dial::{self, DialError};
+    use crate::transport::memory::MemoryNetwork;
+
+    fn name(text: &str) -> NodeName {
+        NodeName::new(text).expect("a name")
+    }
+
+    /// What a gate answers to a join, and to a link.
+    async fn knock(seat: Option<Seat>, standing: Standing) -> [Result<(), DialError>; 2] {
+        let network = MemoryNetwork::default();
+        let (_standing, standing) = watch::channel(standing);
+        let gate = Gate { cluster: "demo".into(), name: name("m"), manager: name("m"), seat, standing };
+        let keeping = tokio::task::spawn_local(keep(gate, Box::new(network.listen("m"))));
+        let caller = dial::Caller { cluster: "demo".into(), name: name("a") };
+        let request = JoinRequest { name: name("a"), address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new() };
+        let join = dial::join(&network, "m", &caller, request).await.map(drop);
+        let link = dial::link(&network, "m", &caller, Session::new(2, 1), Session::new(1, 1)).await.map(drop);
+        keeping.abort();
+        [join, link]
+    }
+
+    fn refused_for_the_moment(answer: &Result<(), DialError>, with: &Refusal) -> bool {
+        matches!(answer, Err(error @ DialError::Refused { refusal, .. }) if refusal == with && error.may_pass())
+    }
+
+    #[actix_rt::test]
+    async fn a_node_that_stops_refuses_everybody_for_the_moment() {
+        let answers = knock(None, Standing::Stopping).await;
+        assert!(answers.iter().all(|answer| refused_for_the_moment(answer, &Refusal::Stopping)), "{answers:?}");
+    }
+
+    #[actix_rt::test]
+    async fn the_managers_node_lets_nobody_in_before_itself() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = folder.path().join("manager.redb");
+        let (seat, keeper) = Seat::take(store, Waits::default(), NodeClock::start()).await.expect("a manager");
+        let answers = knock(Some(seat), Standing::Joining).await;
+        assert!(answers.iter().all(|answer| refused_for_the_moment(answer, &Refusal::Joining)), "{answers:?}");
+        keeper.stop().await;
+    }
+
+    #[actix_rt::test]
+    async fn a_node_that_has_not_joined_refuses_links_and_answers_joins_with_where_the_manager_is() {
+        let [join, link] = knock(None, Standing::Joining).await;
+        assert!(join.is_ok(), "{join:?}");
+        assert!(refused_for_the_moment(&link, &Refusal::Joining), "{link:?}");
+    }
 }

@@ -2,17 +2,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 use futures_util::StreamExt;
 use slipgate_cluster::{Envelope, Place, Session};
 use slipgate_proto::assembly::{Assembly, AssemblyError};
 use slipgate_proto::frame::{self, Frame, FrameError, Wire};
-use slipgate_proto::lanes::Lanes;
+use slipgate_proto::lanes::{LaneLimits, Lanes};
 use thiserror::Error;
 use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use crate::post::Post;
@@ -30,8 +33,22 @@ pub(super) struct Shared {
     pub(super) bye: Cell<bool>,
     /// Pongs heard, for whoever asked.
     pub(super) pongs: Cell<u64>,
-    /// Our own goodbye is written.
-    pub(super) said_bye: Notify,
+    /// A connection over which we said goodbye has ended.
+    pub(super) over: Notify,
+}
+
+impl Shared {
+    pub(super) fn new() -> Self {
+        Self {
+            lanes: RefCell::new(Lanes::new(LaneLimits::default())),
+            wake: Notify::new(),
+            bytes_out: Cell::new(0),
+            bytes_in: Cell::new(0),
+            bye: Cell::new(false),
+            pongs: Cell::new(0),
+            over: Notify::new(),
+        }
+    }
 }
 
 /// Why a connection ended.
@@ -58,18 +75,22 @@ pub(super) async fn run(
     on_pong: impl Fn(),
 ) -> Ended {
     let (input, output) = tokio::io::split(connection);
-    let read = read(input, peer, &shared, &post, on_pong);
-    let write = write(output, &shared);
-    tokio::select! {
-        ended = read => ended.err().unwrap_or(Ended::Closed),
-        ended = write => ended.err().unwrap_or(Ended::Closed),
+    let mut read = pin!(read(input, peer, &shared, &post, on_pong));
+    let broken = tokio::select! {
+        ended = &mut read => return ended.err().unwrap_or(Ended::Closed),
+        ended = write(output, &shared) => ended.err().unwrap_or(Ended::Closed),
+    };
+    // A peer that stops closes right behind its goodbye, so writing may fail before that is read.
+    match timeout(LAST_WORDS, read).await {
+        Ok(Err(Ended::Bye)) => Ended::Bye,
+        Ok(_) | Err(_) => broken,
     }
 }
 
 async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(), Ended> {
     let mut buffer = BytesMut::with_capacity(2 * FLUSH_BYTES);
     loop {
-        let said_bye = fill(&mut buffer, &mut shared.lanes.borrow_mut());
+        fill(&mut buffer, &mut shared.lanes.borrow_mut());
         if buffer.is_empty() {
             shared.wake.notified().await;
             continue;
@@ -79,22 +100,16 @@ async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(),
         shared.bytes_out.set(shared.bytes_out.get() + buffer.len() as u64);
         metrics::counter!("slipgate_peer_bytes_total", "direction" => "out").increment(buffer.len() as u64);
         buffer.clear();
-        if said_bye {
-            shared.said_bye.notify_one();
-        }
     }
 }
 
 /// Gathers frames into one write: a flush each would cost a system call and a wake-up each.
-fn fill(buffer: &mut BytesMut, lanes: &mut Lanes) -> bool {
-    let mut said_bye = false;
+fn fill(buffer: &mut BytesMut, lanes: &mut Lanes) {
     while buffer.len() < FLUSH_BYTES {
         let Some(frame) = lanes.next_frame() else { break };
-        said_bye |= frame == Frame::Bye.encode();
         buffer.put_u32(u32::try_from(frame.len()).expect("a frame stays below its limit"));
         buffer.extend_from_slice(&frame);
     }
-    said_bye
 }
 
 async fn read(
@@ -153,3 +168,41 @@ fn deliver(batch: Vec<Wire>, peer: Session, post: &Post) {
 
 /// Bytes gathered for one write.
 const FLUSH_BYTES: usize = 64 << 10;
+/// For reading what has come already once writing has failed.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use slipgate_cluster::View;
+
+    use super::*;
+
+    /// How a connection ends whose peer writes these bytes and closes, while something waits to be written.
+    async fn ended_by(last_bytes: &[u8]) -> Ended {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 10);
+        theirs.write_all(last_bytes).await.expect("there is room");
+        drop(theirs);
+        let shared = Rc::new(Shared::new());
+        shared.lanes.borrow_mut().ping();
+        let post = Post::new(Session::new(1, 1), Arc::new(View::default()));
+        run(Box::new(ours), Session::new(2, 1), shared, post, || {}).await
+    }
+
+    #[actix_rt::test]
+    async fn a_goodbye_is_heard_also_where_writing_fails_first() {
+        let bye = [&1_u32.to_be_bytes()[..], &Frame::Bye.encode()].concat();
+        // Which side of a connection is looked at first is left to chance.
+        for _ in 0..64 {
+            let ended = ended_by(&bye).await;
+            assert!(matches!(ended, Ended::Bye), "{ended}");
+        }
+    }
+
+    #[actix_rt::test]
+    async fn a_connection_that_breaks_without_a_goodbye_is_not_taken_for_one() {
+        let ended = ended_by(b"").await;
+        assert!(matches!(ended, Ended::Broken(_) | Ended::Closed), "{ended}");
+    }
+}
