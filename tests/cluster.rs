@@ -1,0 +1,60 @@
+//! Real nodes on loopback: processes that move entities, crash, come back, and meet strangers.
+//!
+//! | module | shows |
+//! |---|---|
+//! | `tours` | a tour over three nodes, and what a planned stop looks like |
+//! | `manager` | the manager's node is killed, stopped, and not there yet |
+//! | `names` | two nodes with one name, and lives that follow each other |
+//! | `strangers` | whoever does not belong is refused and told why |
+
+#[path = "support/command.rs"]
+mod command;
+#[path = "support/move_lines.rs"]
+mod move_lines;
+#[path = "support/nodes.rs"]
+mod nodes;
+
+#[path = "cluster/manager.rs"]
+mod manager;
+#[path = "cluster/names.rs"]
+mod names;
+#[path = "cluster/strangers.rs"]
+mod strangers;
+#[path = "cluster/tours.rs"]
+mod tours;
+
+use std::process::Command;
+use std::time::Duration;
+
+use slipgate_proto::admin::ClusterReport;
+
+use command::run_well;
+use nodes::Node;
+
+/// The cluster as one node tells it, once it finds so many nodes ready.
+fn status(asked: &Node, ready: usize) -> ClusterReport {
+    let ready = ready.to_string();
+    let mut status = slipgate(asked, &["status", "--wait-nodes", &ready, "--timeout", "20s", "-o", "json"]);
+    let told = run_well(&mut status, Duration::from_secs(40));
+    serde_json::from_str(&told).expect("one object")
+}
+
+/// The command line, asking a node.
+fn slipgate(asked: &Node, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_slipgate"));
+    command.args(arguments).args(["--at", &asked.admin()]);
+    command
+}
+
+/// Stops nodes all at once, as planned.
+///
+/// # Panics
+///
+/// If one does not end well.
+fn stop_all(nodes: &mut [Node]) {
+    nodes.iter().for_each(Node::terminate);
+    for node in nodes {
+        let code = node.end();
+        assert_eq!(code, Some(0), "{} did not stop cleanly\n{}", node.name, node.lines().join("\n"));
+    }
+}
