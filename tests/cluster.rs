@@ -13,6 +13,8 @@ mod command;
 mod move_lines;
 #[path = "support/nodes.rs"]
 mod nodes;
+#[path = "support/relayed_lines.rs"]
+mod relayed_lines;
 
 #[path = "cluster/manager.rs"]
 mod manager;

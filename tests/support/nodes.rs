@@ -11,12 +11,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value};
@@ -25,15 +24,10 @@ use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
 use crate::move_lines::object;
-
-/// Longest wait for a line or an end; on an idle machine most take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::relayed_lines::RelayedLines;
 
 /// Longest wait for an answer of an admin interface.
 const ANSWER: Duration = Duration::from_secs(10);
-
-/// Lines told when a wait was in vain.
-const LINES_TOLD: usize = 40;
 
 /// A log line's object.
 pub(crate) type Line = Map<String, Value>;
@@ -65,13 +59,17 @@ impl Cluster {
 
     /// Where peers dial the node in a place, whether or not one runs there.
     pub(crate) fn address(&self, place: &str) -> SocketAddr {
-        let mut ports = hold(&self.ports);
+        let mut ports = self.ports();
         ports.entry(place.to_owned()).or_insert_with(Port::keep).address
+    }
+
+    fn ports(&self) -> MutexGuard<'_, BTreeMap<String, Port>> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the node in a place another port from its next start on.
     pub(crate) fn change_port(&self, place: &str) {
-        hold(&self.ports).insert(place.to_owned(), Port::keep());
+        self.ports().insert(place.to_owned(), Port::keep());
     }
 
     /// Starts a node in the place of its name.
@@ -145,7 +143,7 @@ impl Launch<'_> {
         let mut process = command.spawn().expect("the program starts");
         let lifeline = process.stdin.take().expect("its input is a pipe");
         let stderr = process.stderr.take().expect("its errors are a pipe");
-        let log = Arc::new(Log::default());
+        let log = Arc::new(RelayedLines::default());
         let reader = thread::spawn({
             let log = log.clone();
             move || log.collect(stderr)
@@ -160,7 +158,7 @@ pub(crate) struct Node {
     /// Its name.
     pub(crate) name: String,
     process: Child,
-    log: Arc<Log>,
+    log: Arc<RelayedLines>,
     reader: Option<JoinHandle<()>>,
     /// The node ends when this pipe is closed, so also when this process dies.
     _lifeline: ChildStdin,
@@ -213,12 +211,12 @@ impl Node {
 
     /// How many lines it has written.
     pub(crate) fn count(&self) -> usize {
-        hold(&self.log.state).lines.len()
+        self.log.read(|state| state.lines.len())
     }
 
     /// Its lines.
     pub(crate) fn lines(&self) -> Vec<String> {
-        hold(&self.log.state).lines.clone()
+        self.log.read(|state| state.lines.clone())
     }
 
     /// Its lines of a kind.
@@ -287,53 +285,4 @@ impl Drop for Node {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// What a process has written, and who waits for more.
-#[derive(Debug, Default)]
-struct Log {
-    state: Mutex<State>,
-    more: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    lines: Vec<String>,
-    has_ended: bool,
-}
-
-impl Log {
-    fn collect(&self, stderr: ChildStderr) {
-        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            hold(&self.state).lines.push(line);
-            self.more.notify_all();
-        }
-        hold(&self.state).has_ended = true;
-        self.more.notify_all();
-    }
-
-    /// Looks at every change until there is an answer; none if time is up.
-    fn wait<T>(&self, mut look: impl FnMut(&State) -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + PATIENCE;
-        let mut state = hold(&self.state);
-        loop {
-            if let Some(answer) = look(&state) {
-                return Some(answer);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return None;
-            }
-            state = self.more.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    fn latest(&self) -> String {
-        let state = hold(&self.state);
-        state.lines[state.lines.len().saturating_sub(LINES_TOLD)..].join("\n")
-    }
-}
-
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
