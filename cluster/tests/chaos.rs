@@ -33,6 +33,7 @@ const SEEDS: u64 = 300;
 
 #[test]
 fn every_seed_keeps_the_promises_and_comes_to_rest() {
+    #[expect(clippy::disallowed_methods, reason = "a test repeats the seed that its caller names")]
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
     if let Some(seed) = number("CHAOS_SEED") {
         run(seed, true);

@@ -281,12 +281,12 @@ fn values_that_contradict_each_other_are_told_at_the_one_that_was_set() {
          = raise it: late messages would find nobody who knows the way",
     );
     check(
-        "message_bytes = \"2MiB\"\nheld_bytes = \"4MiB\"",
-        "cluster.toml:8:17: limits.message_bytes: 2MiB is above stream_bytes (1MiB) / = lower it to 1MiB, or raise stream_bytes",
+        "message_bytes = \"64KiB\"\nstream_bytes = \"32KiB\"",
+        "cluster.toml:8:17: limits.message_bytes: 64KiB is above stream_bytes (32KiB) / = lower it to 32KiB, or raise stream_bytes",
     );
     check(
-        "message_bytes = \"2MiB\"\nstream_bytes = \"4MiB\"",
-        "cluster.toml:8:17: limits.message_bytes: 2MiB is above held_bytes (1MiB) / = lower it to 1MiB, or raise held_bytes",
+        "message_bytes = \"64KiB\"\nheld_bytes = \"32KiB\"",
+        "cluster.toml:8:17: limits.message_bytes: 64KiB is above held_bytes (32KiB) / = lower it to 32KiB, or raise held_bytes",
     );
     check(
         "stream_window = 2000",
