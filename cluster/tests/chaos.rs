@@ -47,6 +47,13 @@ fn every_seed_keeps_the_promises_and_comes_to_rest() {
     assert_eq!(tally.missing(), [""; 0], "never happened in any seed");
 }
 
+#[test]
+fn a_seed_run_twice_is_the_same_run() {
+    for seed in [3, 4] {
+        assert_eq!(run(seed, false), run(seed, false));
+    }
+}
+
 fn run(seed: u64, trace: bool) -> Tally {
     let _repeat = Repeat { seed };
     let mut dice = Dice::new(seed ^ 0x5117_9a7e);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Counts by name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     counts: BTreeMap<&'static str, u64>,
 }

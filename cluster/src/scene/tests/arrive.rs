@@ -183,6 +183,14 @@ fn staged_record_of_anything_else_makes_the_copy_obsolete_and_is_remembered() {
 }
 
 #[test]
+fn staged_record_that_names_this_scene_with_another_copy_makes_the_staged_one_obsolete() {
+    let (mut driver, nonce) = Driver::staged(epoch(2));
+    let another = Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(3) };
+    assert_eq!(driver.record(1, another, Some(nonce)), [Output::DropStaged { entity: entity(1) }]);
+    assert!(driver.scene.is_empty());
+}
+
+#[test]
 fn a_copy_that_cannot_be_read_is_refused_and_dropped() {
     let mut driver = Driver::new(Limits::default());
     let out = driver.prepare_image(epoch(2), Image { body: Vec::new(), ..image() });
