@@ -92,11 +92,13 @@ impl Mischief {
         world.tell_scene(stage, Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes }));
     }
 
-    /// A scene as a rule; at times a number that no scene has, or a scene of a session that is long over.
+    /// A scene as a rule; at times a number that no scene has, a scene of a session that is long over, or one
+    /// that its node does not have.
     fn target(&mut self, world: &World) -> Result<Own, SceneId> {
         match self.dice.within(0..20) {
             0 => Err(SceneId(999)),
             1 => Ok(Own::new(Session::new(1, 0), SceneId(1))),
+            2 => Ok(Own::new(Session::new(1, 1), SceneId(77))),
             _ => Ok(world.me(self.stage(world))),
         }
     }

@@ -10,7 +10,7 @@ use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::message::{Control, Message};
 
 use slipgate_cluster::router::{self, Router};
-use slipgate_cluster::scene::{Route, Settings};
+use slipgate_cluster::scene::{Route, Settings, answer_for_a_missing_scene};
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 
@@ -113,6 +113,10 @@ impl World {
                 let addressed = |stage: &Stage| stage.me() == Own::new(to.session, scene);
                 if let Some(stage) = self.stages.iter().position(addressed) {
                     self.tell_scene_of(stage, from, message);
+                } else if self.nodes.iter().any(|node| node.session == to.session)
+                    && let Some(answer) = answer_for_a_missing_scene(Envelope { from, to, message })
+                {
+                    self.send(answer.from, answer.to, answer.message);
                 }
             }
             (Port::Router(_), Message::Control(control)) => {
@@ -200,7 +204,7 @@ impl World {
     }
 
     pub(crate) fn check_owners(&self) {
-        for &entity in &self.history.entities {
+        for entity in self.stages.iter().flat_map(|stage| stage.scene.entities()) {
             self.demand(one_owner::check(entity, &self.record(entity), &self.active(entity)));
         }
     }
