@@ -4,8 +4,12 @@
 //! [`codec`](crate::codec) between the admin desks of two nodes. Ids are text (`3.1204`), because
 //! 64-bit numbers do not survive readers that hold numbers as doubles.
 //!
+//! What a type or an event says of itself is JSON text between nodes, and an object in JSON.
+//!
 //! Keeps: no field is renamed or removed within `v1`; new ones are added at the end.
 //! Leaves out: transport (HTTP in `slipgate::admin`, links in `slipgate_actors`).
+
+mod json_text;
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
@@ -256,8 +260,21 @@ pub struct EntityRow {
 /// Everything about one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityReport {
-    /// As in a list.
-    pub row: EntityRow,
+    /// Its online id.
+    pub entity: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its scene.
+    pub scene: String,
+    /// The node of the scene.
+    pub node: String,
+    /// `active`, `frozen`, or `deciding`.
+    pub state: String,
+    /// Its epoch.
+    pub epoch: u64,
     /// Its handle in the scene where it is.
     pub handle: String,
     /// Its number over restarts.
@@ -272,7 +289,8 @@ pub struct EntityReport {
     pub applied: u64,
     /// Messages that it sent and nobody acknowledged yet.
     pub unacknowledged: u64,
-    /// The state as its type describes it: JSON text.
+    /// The state as its type describes it: JSON text, in JSON an object.
+    #[serde(with = "json_text")]
     pub body: String,
 }
 
@@ -334,7 +352,8 @@ pub struct Event {
     pub ts: String,
     /// `move.begin`, `move.arrived`, `move.ok`, `move.refused`, `move.failed`, `node.joined`, ...
     pub event: String,
-    /// Further fields, as in the log line: JSON text of an object.
+    /// Further fields, as in the log line: JSON text of an object, in JSON that object.
+    #[serde(with = "json_text")]
     pub fields: String,
 }
 

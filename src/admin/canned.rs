@@ -135,7 +135,13 @@ pub(crate) fn row() -> EntityRow {
 
 pub(crate) fn entity() -> EntityReport {
     EntityReport {
-        row: row(),
+        entity: "1.4".into(),
+        type_name: "walker".into(),
+        label: Some("ann".into()),
+        scene: "forest".into(),
+        node: "n1".into(),
+        state: "active".into(),
+        epoch: 7,
         handle: "1:42/gen3".into(),
         persist: "0190".into(),
         home: "n1".into(),

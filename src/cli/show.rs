@@ -25,14 +25,13 @@ pub fn run(args: &ShowArgs, client: &Client, console: &mut Console<'_>) -> Resul
 }
 
 fn screen(report: &EntityReport) -> String {
-    let row = &report.row;
     let fields = [
-        ("entity", row.entity.clone()),
-        ("type", row.type_name.clone()),
-        ("label", or_dash(row.label.as_deref())),
-        ("place", format!("{}@{}", row.scene, row.node)),
-        ("state", row.state.clone()),
-        ("epoch", format!("{} (made at {})", row.epoch, report.data)),
+        ("entity", report.entity.clone()),
+        ("type", report.type_name.clone()),
+        ("label", or_dash(report.label.as_deref())),
+        ("place", format!("{}@{}", report.scene, report.node)),
+        ("state", report.state.clone()),
+        ("epoch", format!("{} (made at {})", report.epoch, report.data)),
         ("handle", report.handle.clone()),
         ("persist", report.persist.clone()),
         ("home", report.home.clone()),

@@ -45,7 +45,7 @@ pub fn run(args: &WatchArgs, client: &Client, console: &mut Console<'_>) -> Resu
         Some(Watched::Nodes) => "/api/v1/events?what=nodes".into(),
         Some(Watched::Entity { entity }) => {
             let report: EntityReport = client.get(&format!("/api/v1/entities/{}", segment(entity)))?;
-            format!("/api/v1/events?entity={}", segment(&report.row.entity))
+            format!("/api/v1/events?entity={}", segment(&report.entity))
         }
     };
     let limit = args.limit.unwrap_or(usize::MAX);

@@ -135,7 +135,8 @@ impl World {
         let walker = self.walkers.get(entity).ok_or_else(|| problem(ProblemKind::NotFound, "no such walker"))?;
         let senders: Vec<Value> = walker.ledger.iter().map(|(sender, numbers)| entry(sender, numbers)).collect();
         let body = json!({"position": [0, 0], "hp": 100, "ledger": {"senders": senders, "others": 0}}).to_string();
-        Ok(Answer::Entity(EntityReport { row: row(entity, walker, walker.scene), body, ..canned::entity() }))
+        let EntityRow { entity, label, scene, node, epoch, .. } = row(entity, walker, walker.scene);
+        Ok(Answer::Entity(EntityReport { entity, label, scene, node, epoch, body, ..canned::entity() }))
     }
 
     fn send(&mut self, messages: &[Outgoing]) -> Result<Answer, Problem> {

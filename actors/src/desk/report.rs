@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use slipgate_cluster::Own;
 use slipgate_cluster::scene::MoveDone;
 use slipgate_entity::SceneId;
-use slipgate_proto::admin::{ClusterReport, EntityReport, LinkReport, MoveReport, NodeReport, SceneReport};
+use slipgate_proto::admin::{ClusterReport, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, SceneReport};
 use tokio::sync::oneshot;
 
 use super::{Office, Stage};
@@ -130,8 +130,15 @@ impl Office {
     pub(super) fn entity_report(&self, scene: SceneId, found: &SceneEntity, body: String) -> EntityReport {
         let view = self.around.post.view();
         let home = self.around.post.home_of(found.entity);
+        let EntityRow { entity, type_name, label, scene, node, state, epoch } = self.row(scene, found);
         EntityReport {
-            row: self.row(scene, found),
+            entity,
+            type_name,
+            label,
+            scene,
+            node,
+            state,
+            epoch,
             handle: found.handle.clone(),
             persist: found.stand.identity.persist.to_string(),
             home: home.map_or_else(|| "unknown".to_owned(), |home| view.node_text(home.session.node)),
