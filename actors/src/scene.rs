@@ -27,7 +27,7 @@ use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
 pub use self::question::{AskScene, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned};
-pub use self::story::{explain, outcome_word, scene_text};
+pub use self::story::{explain, outcome_word, place_after, scene_text};
 use crate::chronicle::{Chronicle, Happened};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Register};

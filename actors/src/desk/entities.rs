@@ -1,17 +1,17 @@
 //! Questions that one question to one node does not answer: they are asked around, or followed after an entity.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
 use slipgate_cluster::Own;
 use slipgate_cluster::view::Member;
-use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{
     Answer, ClusterReport, Cursor, EntityRow, Event, MoveReport, NodeReport, Problem, ProblemKind, Question,
     SceneReport,
 };
 
-use super::resolve::{self, member_of};
+use super::resolve::{self, Named, member_of};
 use super::{Office, PEER_WAIT};
 
 impl Office {
@@ -37,21 +37,23 @@ impl Office {
                 Ok(Answer::Entities(first(rows, limit)))
             }
             Question::Show { entity } => {
-                let entity = self.resolve(&entity).await?;
-                self.follow(entity, FOLLOW, |entity, _| Question::Show { entity }).await
+                let named = self.resolve(&entity).await?;
+                self.follow(&named, FOLLOW, |entity, _| Question::Show { entity }).await
             }
             Question::Spawn { type_name, scene, label, count } => {
-                let placement = resolve::scene(&scene, &view)?;
-                let member = member_of(&view, self.own_of(placement.id)?)?;
+                let nothing = |problem| Problem { state: Some("nothing was spawned".to_owned()), ..problem };
+                let placement = resolve::scene(&scene, &view).map_err(nothing)?;
+                let own = self.own_of(placement.id).map_err(nothing)?;
+                let member = member_of(&view, own).map_err(nothing)?;
                 let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count };
                 self.ask_node(&member, question, SPAWN).await
             }
             Question::Send { via, messages, wait, timeout_ms } => self.send(via, messages, wait, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => self.migrate(&entity, &to, timeout_ms).await,
             Question::Despawn { entity, timeout_ms } => {
-                let entity = self.resolve(&entity).await?;
+                let named = self.resolve(&entity).await?;
                 let wait = Duration::from_millis(timeout_ms);
-                self.follow(entity, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
+                self.follow(&named, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
             }
             Question::Moves { limit } => Ok(Answer::Moves(self.moves(limit).await)),
             Question::Events { after, limit } => Ok(Answer::Events(self.events(&after, limit).await)),
@@ -59,29 +61,30 @@ impl Office {
     }
 
     async fn migrate(self: &Rc<Self>, entity: &str, to: &str, timeout_ms: u64) -> Result<Answer, Problem> {
-        let entity = self.resolve(entity).await?;
+        let named = self.resolve(entity).await?;
         let view = self.around.post.view();
         let target = match resolve::target(to, &view) {
             Ok(target) => target,
             Err(problem) => {
-                let own = self.locate(entity).await?;
-                let state = format!("{entity} is still in {} and takes messages", view.own_text(own));
+                let own = self.locate(named.entity).await?;
+                let state = format!("{named} is still in {} and takes messages", view.own_text(own));
                 return Err(Problem { state: Some(state), ..problem });
             }
         };
         let to = target.to_string();
         let wait = Duration::from_millis(timeout_ms);
-        self.follow(entity, wait, |entity, timeout_ms| Question::Migrate { entity, to: to.clone(), timeout_ms }).await
+        self.follow(&named, wait, |entity, timeout_ms| Question::Migrate { entity, to: to.clone(), timeout_ms }).await
     }
 
     /// Asks the entity's owner; if it has moved on meanwhile, the next one, within the time given.
     async fn follow(
         self: &Rc<Self>,
-        entity: OnlineId,
+        named: &Named,
         wait: Duration,
         question: impl Fn(String, u64) -> Question,
     ) -> Result<Answer, Problem> {
         let until = self.around.clock.now() + wait;
+        let entity = named.entity;
         loop {
             let own = self.locate(entity).await?;
             let member = member_of(&self.around.post.view(), own)?;
@@ -94,7 +97,7 @@ impl Office {
                 Err(problem) if problem.reason == NOT_HERE && self.around.clock.now() < until => {
                     tokio::time::sleep(BETWEEN_LOOKS).await;
                 }
-                Err(problem) if problem.reason == NOT_HERE => return Err(on_the_move(entity, own, self)),
+                Err(problem) if problem.reason == NOT_HERE => return Err(on_the_move(named, own, self)),
                 done => return done,
             }
         }
@@ -172,13 +175,27 @@ impl Office {
             let own = after.iter().filter(|cursor| cursor.node == member.name.as_str()).cloned().collect();
             Question::Events { after: own, limit }
         };
-        let mut events = Vec::new();
+        let mut told = Vec::new();
         for (_, answer) in self.ask_all(question).await {
             if let Ok(Answer::Events(some)) = answer {
-                events.extend(some);
+                told.push(VecDeque::from(some));
             }
         }
-        events
+        merge(told)
+    }
+}
+
+/// Lays the nodes' events into one order, by their clocks; those of one node stay as they are.
+fn merge(mut told: Vec<VecDeque<Event>>) -> Vec<Event> {
+    let mut events = Vec::with_capacity(told.iter().map(VecDeque::len).sum());
+    loop {
+        let heads = told.iter_mut().filter(|events| !events.is_empty());
+        let Some(earliest) =
+            heads.min_by(|a, b| a.front().map(|event| &event.ts).cmp(&b.front().map(|event| &event.ts)))
+        else {
+            return events;
+        };
+        events.extend(earliest.pop_front());
     }
 }
 
@@ -212,11 +229,11 @@ fn silent_node(member: &Member) -> NodeReport {
     }
 }
 
-fn on_the_move(entity: OnlineId, own: Own, office: &Office) -> Problem {
+fn on_the_move(named: &Named, own: Own, office: &Office) -> Problem {
     Problem {
         kind: ProblemKind::Timeout,
         reason: "on_the_move".to_owned(),
-        text: format!("{entity} was on the move for all of the time given"),
+        text: format!("{named} was on the move for all of the time given"),
         state: Some(format!("its home names {}", office.around.post.view().own_text(own))),
         hint: Some("try again, or allow more time: --timeout 30s".to_owned()),
     }

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::entities::NOT_HERE;
+use super::resolve::Named;
 use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
 use crate::mailbox::Mailbox;
@@ -131,11 +132,13 @@ impl Office {
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Migrate(MoveOrder { entity, to, reply })));
         let from = Own::new(self.around.post.me(), scene);
+        let here = self.around.post.view().own_text(from);
+        let named = Named { entity, label: label.clone() };
         match timeout(wait, answer).await {
-            Err(_) => Err(still_moving(entity, wait)),
+            Err(_) => Err(still_moving(&named, wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
             Ok(Ok(Ok(done))) => Ok(Answer::Move(self.move_report(from, label, &done))),
-            Ok(Ok(Err(error))) => Err(rejected(entity, &error)),
+            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }
 
@@ -144,16 +147,18 @@ impl Office {
         let (reply, found) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
         let (found, _) = found.await.ok().flatten().ok_or_else(|| not_here(entity))?;
+        let here = self.around.post.view().own_text(Own::new(self.around.post.me(), scene));
+        let named = Named { entity, label: found.stand.identity.label.clone() };
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
         match timeout(wait, answer).await {
-            Err(_) => Err(still_moving(entity, wait)),
+            Err(_) => Err(still_moving(&named, wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
             Ok(Ok(Ok(()))) => {
                 let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
                 Ok(Answer::Despawned(row))
             }
-            Ok(Ok(Err(error))) => Err(rejected(entity, &error)),
+            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }
 
@@ -199,9 +204,13 @@ fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
         return Err(wrong(format!("count is {count}, it can be 1 to {SPAWN_MAX}")));
     }
     let fits = |label: &str| !label.is_empty() && label.len() <= LABEL_MAX && !label.chars().any(char::is_control);
+    let is_like_an_id = |label: &str| label.chars().all(|c| c.is_ascii_digit() || c == '.');
     match label {
         Some(label) if !fits(label) => {
             Err(wrong(format!("a label has 1 to {LABEL_MAX} bytes and no control characters, not {label:?}")))
+        }
+        Some(label) if is_like_an_id(label) => {
+            Err(wrong(format!("the label {label:?} could be taken for an id; it needs a letter")))
         }
         Some(_) | None => Ok(()),
     }
@@ -256,15 +265,15 @@ fn not_here(entity: OnlineId) -> Problem {
     }
 }
 
-fn rejected(entity: OnlineId, error: &MoveError) -> Problem {
+fn rejected(named: &Named, here: &str, error: &MoveError) -> Problem {
     match error {
-        MoveError::NotOwner { .. } => not_here(entity),
+        MoveError::NotOwner { .. } => not_here(named.entity),
         MoveError::Migrating { .. } => Problem {
             kind: ProblemKind::Refused,
             reason: "migrating".to_owned(),
-            text: error.to_string(),
-            state: Some(format!("{entity} goes on with that one")),
-            hint: Some(format!("slipgate moves; slipgate show {entity}")),
+            text: format!("a move of {named} is under way, and one at a time is made"),
+            state: Some(format!("{named} is in {here} until that one ends")),
+            hint: Some(format!("slipgate moves      slipgate show {}", named.entity)),
         },
         MoveError::NoMigration { .. } => Problem {
             kind: ProblemKind::NotFound,
@@ -276,12 +285,12 @@ fn rejected(entity: OnlineId, error: &MoveError) -> Problem {
     }
 }
 
-fn still_moving(entity: OnlineId, wait: Duration) -> Problem {
+fn still_moving(named: &Named, wait: Duration) -> Problem {
     Problem {
         kind: ProblemKind::Timeout,
         reason: "timeout".to_owned(),
         text: format!("no outcome within {} ms", wait.as_millis()),
-        state: Some(format!("the request about {entity} is under way, and its outcome follows")),
+        state: Some(format!("the request about {named} is under way, and its outcome follows")),
         hint: Some("slipgate moves".to_owned()),
     }
 }

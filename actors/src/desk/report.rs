@@ -12,7 +12,7 @@ use crate::chronicle::Tally;
 use crate::directory::Census;
 use crate::member::AskStanding;
 use crate::router::Backlog;
-use crate::scene::{AskScene, Question, SceneCensus, SceneEntity, explain, outcome_word, scene_text};
+use crate::scene::{AskScene, Question, SceneCensus, SceneEntity, explain, outcome_word, place_after, scene_text};
 
 impl Office {
     /// The cluster without its nodes.
@@ -159,7 +159,7 @@ impl Office {
             entity: done.entity.to_string(),
             label,
             text: explain(&done.outcome, &to),
-            at: Some(if result == "ok" { to.clone() } else { from.clone() }),
+            at: place_after(&done.outcome, &from, &to),
             from,
             to,
             result: result.to_owned(),

@@ -1,5 +1,6 @@
 //! From what people type to what it names: entities, scenes, targets.
 
+use std::fmt;
 use std::rc::Rc;
 
 use slipgate_cluster::view::{Member, ScenePlacement, View};
@@ -9,13 +10,35 @@ use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question};
 
 use super::Office;
 
+/// An entity, and how to speak of it. Prints as `ann (1.4)`, or `1.4` where only the id is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) entity: OnlineId,
+    pub(super) label: Option<String>,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.label {
+            Some(label) => write!(f, "{label} ({})", self.entity),
+            None => self.entity.fmt(f),
+        }
+    }
+}
+
 impl Office {
     /// The entity that a text names: its id, a label that only one has, or a prefix that only one has.
-    pub(super) async fn resolve(self: &Rc<Self>, text: &str) -> Result<OnlineId, Problem> {
-        if let Ok(entity) = text.parse::<OnlineId>()
-            && let Some(Record { owner: Some(_), .. }) = self.record(entity).await?
-        {
-            return Ok(entity);
+    ///
+    /// A whole id names that entity alone, also where it is gone and is the beginning of another's id: what is
+    /// meant for the dead must not reach the living.
+    pub(super) async fn resolve(self: &Rc<Self>, text: &str) -> Result<Named, Problem> {
+        if let Ok(entity) = text.parse::<OnlineId>() {
+            return match self.record(entity).await? {
+                Some(Record { owner: Some(_), .. }) => Ok(Named { entity, label: None }),
+                Some(record) if record == Record::never() => Err(unknown_entity(text)),
+                Some(_) => Err(dead(entity)),
+                None => Err(unknown_entity(text)),
+            };
         }
         let mut rows = Vec::new();
         let find = |_: &Member| Question::Find { text: text.to_owned(), limit: CANDIDATES };
@@ -29,7 +52,10 @@ impl Office {
         let labelled: Vec<_> = rows.iter().filter(|row| row.label.as_deref() == Some(text)).collect();
         let candidates = if labelled.is_empty() { rows.iter().collect() } else { labelled };
         match candidates[..] {
-            [row] => row.entity.parse().map_err(|_| unknown_entity(text)),
+            [row] => {
+                let entity = row.entity.parse().map_err(|_| unknown_entity(text))?;
+                Ok(Named { entity, label: row.label.clone() })
+            }
             [] => Err(unknown_entity(text)),
             _ => Err(ambiguous(text, &candidates)),
         }
@@ -38,7 +64,7 @@ impl Office {
     /// The scene of its latest owner, as the home says.
     pub(super) async fn locate(&self, entity: OnlineId) -> Result<Own, Problem> {
         let Some(Record { owner: Some(owner), .. }) = self.record(entity).await? else {
-            return Err(unknown_entity(&entity.to_string()));
+            return Err(dead(entity));
         };
         let view = self.around.post.view();
         if view.is_latest(owner.session) {
@@ -119,6 +145,16 @@ fn unknown_entity(text: &str) -> Problem {
     }
 }
 
+fn dead(entity: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "dead".to_owned(),
+        text: format!("{entity} is gone: it was despawned, or lost with its node"),
+        state: Some("it is nowhere, and its id is never given out again".to_owned()),
+        hint: Some("slipgate entities".to_owned()),
+    }
+}
+
 fn ambiguous(text: &str, candidates: &[&EntityRow]) -> Problem {
     let some = candidates.iter().take(5).map(|row| match &row.label {
         Some(label) => format!("{} ({label})", row.entity),
@@ -129,8 +165,8 @@ fn ambiguous(text: &str, candidates: &[&EntityRow]) -> Problem {
         kind: ProblemKind::Usage,
         reason: "ambiguous".to_owned(),
         text: format!("{text:?} names several entities: {}{more}", some.collect::<Vec<_>>().join(", ")),
-        state: None,
-        hint: Some("use a whole id".to_owned()),
+        state: Some("nothing was done".to_owned()),
+        hint: Some("use a whole id: slipgate entities".to_owned()),
     }
 }
 

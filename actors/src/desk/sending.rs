@@ -30,7 +30,7 @@ impl Office {
             }
             let entity = match names.get(&message.entity) {
                 Some(entity) => *entity,
-                None => self.resolve(&message.entity).await?,
+                None => self.resolve(&message.entity).await?.entity,
             };
             names.insert(std::mem::replace(&mut message.entity, entity.to_string()), entity);
         }

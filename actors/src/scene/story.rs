@@ -90,7 +90,7 @@ impl Story {
         let (event, result, reason) = outcome_word(&done.outcome);
         let to = scene_text(done.to, view);
         let text = explain(&done.outcome, &to);
-        let at = if result == "ok" { to.clone() } else { here.clone() };
+        let at = place_after(&done.outcome, &here, &to);
         Self {
             event,
             result: Some(result),
@@ -102,7 +102,7 @@ impl Story {
             epoch: done.epoch,
             reason,
             text,
-            at: Some(at),
+            at,
             cost: Some(done.cost),
         }
     }
@@ -198,6 +198,16 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
         Outcome::Cancelled => failed("cancelled"),
         Outcome::Undecided => failed("undecided"),
         Outcome::SceneStopped => failed("scene_stopped"),
+    }
+}
+
+/// Where the entity is after a move with this outcome, as far as that is known.
+#[must_use]
+pub fn place_after(outcome: &Outcome, from: &str, to: &str) -> Option<String> {
+    match outcome {
+        Outcome::Moved { .. } => Some(to.to_owned()),
+        Outcome::Undecided | Outcome::SceneStopped => None,
+        Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled => Some(from.to_owned()),
     }
 }
 
