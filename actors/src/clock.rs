@@ -1,6 +1,6 @@
 //! The node's clock: microseconds since its start. The only place in this crate that reads one.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use slipgate_cluster::Now;
 
@@ -28,5 +28,11 @@ impl NodeClock {
     pub fn unix_ms(self) -> u64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The time of day in RFC 3339, UTC, with milliseconds, for people.
+    #[must_use]
+    pub fn rfc3339(self) -> String {
+        humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms())).to_string()
     }
 }

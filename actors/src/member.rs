@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, Handler, Message, ResponseFuture};
+use serde_json::json;
 use slipgate_cluster::member::{Input, Member, Output, Welcome};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::{NodeId, Port, Session, View};
-use slipgate_proto::admin::LinkReport;
+use slipgate_proto::admin::{Event, LinkReport};
 use tokio::sync::{oneshot, watch};
 
+use crate::chronicle::{Chronicle, Happened};
 use crate::clock::NodeClock;
 use crate::link::dial::Caller;
 use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
@@ -122,6 +124,8 @@ pub struct Surroundings {
     pub manager: String,
     /// The manager's seat, if it is here.
     pub seat: Option<Seat>,
+    /// Takes down who joins, and which links come and go.
+    pub chronicle: Mailbox<Chronicle>,
     /// Told when the node must stop, and why.
     pub fatal: watch::Sender<Option<String>>,
 }
@@ -206,7 +210,24 @@ impl MemberActor {
             let link = Mailbox::new(LinkActor::new(peer, around).start(), LINK_MAILBOX);
             self.around.post.link(member.session, Arc::new(link.clone()));
             self.links.insert(node, Linked { session: member.session, link, up: false });
+            self.chronicle("node.joined", member.session);
         }
+    }
+
+    /// Tells watchers about a peer, in the words of the log.
+    fn chronicle(&self, event: &str, session: Session) {
+        let fields = json!({
+            "peer": self.around.post.view().node_text(session.node),
+            "incarnation": session.incarnation.0,
+        });
+        let event = Event {
+            node: String::new(),
+            number: 0,
+            ts: self.around.clock.rfc3339(),
+            event: event.to_owned(),
+            fields: fields.to_string(),
+        };
+        self.around.chronicle.tell(Happened { event, about: None });
     }
 
     fn lost(&self, session: Session) {
@@ -236,6 +257,7 @@ impl Actor for MemberActor {
         self.around.post.open(Port::Member, Arc::new(mailbox.clone()));
         self.mailbox = Some(mailbox);
         let view = self.machine.view().clone();
+        self.chronicle("node.joined", self.around.post.me());
         self.link_all(&view);
         ctx.run_interval(TICK, |actor, _| actor.give(Input::Tick));
     }
@@ -272,6 +294,7 @@ impl Handler<LinkNews> for MemberActor {
         if state == LinkState::Reborn && session.incarnation > linked.session.incarnation {
             let old = std::mem::replace(&mut linked.session, session);
             self.around.post.link(session, Arc::new(linked.link.clone()));
+            self.chronicle("node.joined", session);
             return self.lost(old);
         }
         if linked.session != session {
@@ -280,15 +303,18 @@ impl Handler<LinkNews> for MemberActor {
         match state {
             LinkState::Up => {
                 linked.up = true;
+                self.chronicle("link.up", session);
                 self.tell_manager(Link { session, up: true });
             }
             LinkState::Down => {
                 linked.up = false;
+                self.chronicle("link.lost", session);
                 self.tell_manager(Link { session, up: false });
             }
             LinkState::Lost => self.lost(session),
             LinkState::Left => {
                 linked.up = false;
+                self.chronicle("link.closed", session);
                 self.tell_manager(Left { session });
                 self.lost(session);
             }

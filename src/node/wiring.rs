@@ -103,6 +103,7 @@ pub(super) fn wire(
         caller: Caller { cluster: config.cluster.name.clone(), name: name.clone() },
         manager,
         seat: seat.cloned(),
+        chronicle: chronicle.clone(),
         fatal,
     };
     let member = Mailbox::new(MemberActor::new(welcome, around).start(), MAILBOX);
