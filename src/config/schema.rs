@@ -99,7 +99,7 @@ pub(super) static KEYS: [Key; 35] = [
     Key::new("admin.token", Kind::Secret, Preset::Unset),
     Key::new("admin.token_file", Kind::Path, Preset::Unset),
     Key::new("log.format", FORMATS, Preset::Text("auto")),
-    Key::new("log.level", Kind::Filter, Preset::Text("info")),
+    Key::new("log.level", Kind::Filter, Preset::Text("info,actix_server=warn")),
     Key::new("log.colour", COLOURS, Preset::Text("auto")),
     Key::new("limits.stream_window", COUNT, Preset::Limit),
     Key::new("limits.stream_queue", COUNT, Preset::Limit),

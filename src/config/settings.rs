@@ -142,7 +142,8 @@ impl Admin {
 pub struct Log {
     /// Form of a line. Default `auto`.
     pub format: Format,
-    /// What is told: a level, or a list such as `info,slipgate=debug`. Default `info`.
+    /// What is told: a level, or a list such as `info,slipgate=debug`. Default `info,actix_server=warn`: what
+    /// the HTTP server says of its own start is no news.
     pub level: String,
     /// Whether lines for people are coloured. Default `auto`.
     pub colour: Colour,

@@ -153,7 +153,10 @@ fn what_is_left_out_has_the_values_that_the_docs_promise() {
     assert_eq!(config.node.listen.to_string(), "127.0.0.1:7700");
     assert_eq!(config.admin.listen.to_string(), "127.0.0.1:7780");
     assert_eq!((config.node.arbiters, config.manager.lease.as_secs()), (0, 10));
-    assert_eq!((config.log.format, config.log.colour, config.log.level.as_str()), (Format::Auto, Colour::Auto, "info"));
+    assert_eq!(
+        (config.log.format, config.log.colour, config.log.level.as_str()),
+        (Format::Auto, Colour::Auto, "info,actix_server=warn")
+    );
     assert_eq!((config.admin.token, config.admin.token_file), (None, None));
     assert_eq!(Limits::from(&config.limits), Limits::default());
 }
