@@ -29,8 +29,8 @@ pub trait EntityType: Send + Sync + std::fmt::Debug {
     /// If the bytes are none of this type's; says why.
     fn decode(&self, bytes: &[u8]) -> Result<Box<dyn Body>, String>;
 
-    /// Names of the messages that it takes from tools.
-    fn messages(&self) -> &'static [&'static str];
+    /// The messages that it takes from tools.
+    fn messages(&self) -> &'static [MessageKind];
 
     /// A message from its name and its arguments as JSON text.
     ///
@@ -38,6 +38,15 @@ pub trait EntityType: Send + Sync + std::fmt::Debug {
     ///
     /// If the arguments do not fit; says what would.
     fn parse(&self, name: &str, arguments: &str) -> Result<Vec<u8>, String>;
+}
+
+/// A message that a type takes from tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageKind {
+    /// Its name.
+    pub name: &'static str,
+    /// Arguments that fit, as JSON.
+    pub example: &'static str,
 }
 
 /// Why a text is no message to any type.
@@ -52,12 +61,14 @@ pub enum ParseMessageError {
         known: String,
     },
     /// The arguments do not fit.
-    #[error("the arguments of {name:?} do not fit: {reason}")]
+    #[error("the arguments of {name:?} do not fit: {reason}; these would: {example}")]
     Arguments {
         /// The message's name.
         name: String,
         /// What is wrong.
         reason: String,
+        /// Arguments that fit.
+        example: &'static str,
     },
 }
 
@@ -104,12 +115,16 @@ impl Types {
     ///
     /// If no type takes it.
     pub fn parse(&self, name: &str, arguments: &str) -> Result<Vec<u8>, ParseMessageError> {
-        let Some(known) = self.types.iter().find(|known| known.messages().contains(&name)) else {
-            let known = join(self.types.iter().flat_map(|known| known.messages()).map(|&name| name.to_owned()));
+        let messages = || self.types.iter().flat_map(|known| known.messages().iter().map(move |kind| (known, kind)));
+        let Some((known, kind)) = messages().find(|(_, kind)| kind.name == name) else {
+            let known = join(messages().map(|(_, kind)| kind.name.to_owned()));
             return Err(ParseMessageError::Unknown { name: name.to_owned(), known });
         };
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-        known.parse(name, arguments).map_err(|reason| ParseMessageError::Arguments { name: name.to_owned(), reason })
+        known.parse(name, arguments).map_err(|reason| {
+            let name = name.to_owned();
+            ParseMessageError::Arguments { name, reason, example: kind.example }
+        })
     }
 }
 

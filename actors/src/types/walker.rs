@@ -6,7 +6,7 @@ use slipgate_entity::walker::{WALKER_TYPE, WALKER_VERSION, Walker, WalkerEffect,
 use slipgate_entity::{Body, Effect, OnlineId, TypeName};
 use slipgate_proto::codec;
 
-use super::EntityType;
+use super::{EntityType, MessageKind};
 
 /// The type `walker`.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +30,13 @@ impl EntityType for WalkerType {
         Ok(Box::new(WalkerBody { walker }))
     }
 
-    fn messages(&self) -> &'static [&'static str] {
-        &["step", "hit", "note", "greet"]
+    fn messages(&self) -> &'static [MessageKind] {
+        &[
+            MessageKind { name: "step", example: r#"{"dx":1,"dy":0}"# },
+            MessageKind { name: "hit", example: r#"{"hp":5}"# },
+            MessageKind { name: "note", example: r#"{"sender":"me","number":1}"# },
+            MessageKind { name: "greet", example: r#"{"to":"1.0","number":1}"# },
+        ]
     }
 
     fn parse(&self, name: &str, arguments: &str) -> Result<Vec<u8>, String> {
@@ -158,6 +163,14 @@ mod tests {
         assert_eq!(unknown.to_string(), r#"no type takes a message named "fly"; there are step, hit, note, greet"#);
         let wrong = types.parse("hit", r#"{"hp":"a lot"}"#).expect_err("no number");
         assert!(matches!(&wrong, ParseMessageError::Arguments { reason, .. } if reason.contains("expected i32")));
+        assert!(wrong.to_string().ends_with(r#"; these would: {"hp":5}"#), "{wrong}");
         assert!(types.parse("hit", "{").is_err());
+    }
+
+    #[test]
+    fn every_example_fits() {
+        for kind in WalkerType.messages() {
+            WalkerType.parse(kind.name, kind.example).expect(kind.name);
+        }
     }
 }
