@@ -19,6 +19,7 @@ pub mod client;
 pub mod config;
 pub mod dev;
 pub mod node;
+mod parent;
 pub mod signals;
 pub mod telemetry;
 pub mod tour;

@@ -1,4 +1,4 @@
-//! The wish to stop, from Ctrl-C or a supervisor, as a flag that blocking code looks at.
+//! The wish to stop, from Ctrl-C, a supervisor or a parent that is gone, as a flag that blocking code looks at.
 
 use std::io;
 use std::sync::Arc;
@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+
+use crate::parent;
 
 /// Catches SIGINT and SIGTERM for as long as it lives.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ impl Signals {
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
         };
         let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        parent::watch(move || flag.store(true, Ordering::Relaxed));
         let flag = Arc::clone(&stop);
         runtime.spawn(async move {
             tokio::select! {

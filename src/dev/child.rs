@@ -9,6 +9,8 @@ use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::parent::PARENT_PIPE;
+
 /// Where the lines of all processes go.
 pub(super) type Sink = fn(&[u8]);
 
@@ -32,7 +34,7 @@ impl Child {
         sink: Sink,
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
-        command.args(arguments).env("SLIPGATE_PARENT_PIPE", "1").process_group(0);
+        command.args(arguments).env(PARENT_PIPE, "1").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         if let Some(format) = format {
             command.env(FORMAT_ENV, format);

@@ -1,34 +1,29 @@
 //! What ends a node: a signal, a parent that is gone, a later life of its own.
 
-use std::io::{self, Read};
-
 use slipgate_actors::manager_seat::Keeper;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use super::NodeError;
+use crate::parent;
 
 /// The wish that this node stops.
 pub(super) struct Wish {
     interrupt: Signal,
     terminate: Signal,
-    parent: oneshot::Receiver<()>,
+    parent: Option<oneshot::Receiver<()>>,
 }
 
 impl Wish {
     pub(super) fn listen() -> Result<Self, NodeError> {
         let failed = |source| NodeError::Disk { what: "cannot listen for signals".to_owned(), source };
         let (gone, parent) = oneshot::channel();
-        if std::env::var_os(PARENT_PIPE).is_some() {
-            std::thread::spawn(move || wait_for_parent(gone));
-        } else {
-            // Without a parent to watch, nobody ever tells.
-            std::mem::forget(gone);
-        }
+        // A node that has stopped already does not listen.
+        let watched = parent::watch(move || gone.send(()).unwrap_or_default());
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
             terminate: signal(SignalKind::terminate()).map_err(failed)?,
-            parent,
+            parent: watched.then_some(parent),
         })
     }
 
@@ -37,22 +32,16 @@ impl Wish {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            _ = &mut self.parent => {}
+            () = gone(&mut self.parent) => {}
         }
     }
 }
 
-/// The parent holds the other end of this process's standard input, so its end is the parent's end.
-fn wait_for_parent(gone: oneshot::Sender<()>) {
-    let mut buffer = [0; 64];
-    loop {
-        match io::stdin().read(&mut buffer) {
-            Ok(0) | Err(_) => break,
-            Ok(_) => {}
-        }
+async fn gone(parent: &mut Option<oneshot::Receiver<()>>) {
+    match parent {
+        Some(parent) => drop(parent.await),
+        None => std::future::pending().await,
     }
-    // A node that has stopped already does not listen.
-    let _ = gone.send(());
 }
 
 /// Waits until a later life of this node is known, and says so.
@@ -73,6 +62,3 @@ pub(super) async fn keeper(keeper: Option<Keeper>) {
         keeper.stop().await;
     }
 }
-
-/// Set by a parent that wants its nodes to end with it.
-const PARENT_PIPE: &str = "SLIPGATE_PARENT_PIPE";
