@@ -28,7 +28,7 @@ use clap_complete::Shell;
 
 use console::Console;
 use failure::{Exit, Failure};
-use globals::Globals;
+use globals::{Format, Globals};
 
 /// Entities that walk between scene servers without their players noticing.
 #[derive(Parser, Clone, Debug)]
@@ -98,9 +98,10 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(stop) => return explain(&stop, out, err),
+        Err(stop) => return explain(&stop, wanted(&args), out, err),
     };
     let format = cli.globals.output;
     let ended = dispatch(&cli, env, &mut Console::new(format, out, err));
@@ -111,15 +112,35 @@ pub fn run(
 }
 
 /// Help and version are data; everything else that the parser says is a fault of usage.
-fn explain(stop: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    let is_fault = stop.use_stderr();
-    let text = stop.render();
-    let _ = if is_fault { write!(err, "{text}") } else { write!(out, "{text}") };
-    if is_fault { Exit::Usage.into() } else { Exit::Done.into() }
+fn explain(stop: &clap::Error, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    let text = stop.render().to_string();
+    match (stop.use_stderr(), format) {
+        (false, _) => {
+            let _ = write!(out, "{text}");
+            return Exit::Done.into();
+        }
+        (true, Format::Table) => {
+            let _ = write!(err, "{text}");
+        }
+        (true, Format::Json) => {
+            let sentence = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let failure = Failure::new(Exit::Usage, "command_line", sentence).with_state("nothing was asked");
+            failure.with_hint("slipgate --help").tell(format, err);
+        }
+    }
+    Exit::Usage.into()
+}
+
+/// The format that a command line asks for which does not parse.
+fn wanted(args: &[OsString]) -> Format {
+    let joined = |text: &str| matches!(text, "-ojson" | "-o=json" | "--output=json");
+    let texts: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let apart = texts.windows(2).any(|pair| matches!(pair, ["-o" | "--output", "json"]));
+    if apart || texts.iter().any(|text| joined(text)) { Format::Json } else { Format::Table }
 }
 
 fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
-    let client = &cli.globals.client(env);
+    let client = &cli.globals.client(env)?;
     match &cli.command {
         Command::Node(args) => return node::run(args),
         Command::Dev(args) => return dev::run(args, cli.globals.timeout, console),

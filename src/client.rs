@@ -10,6 +10,7 @@ mod path;
 mod stream;
 
 use std::io;
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -238,6 +239,8 @@ impl Client {
                 io::ErrorKind::HostUnreachable
                 | io::ErrorKind::NetworkUnreachable
                 | io::ErrorKind::AddrNotAvailable => CallError::Unreachable { at, why: fault.to_string() },
+                // A name without an address has no kind of its own.
+                _ if at.to_socket_addrs().is_err() => CallError::Unreachable { at, why: "unknown host".into() },
                 _ => CallError::Broken { at, why: fault.to_string() },
             },
             ureq::Error::Protocol(fault) => CallError::Garbled { at, why: fault.to_string() },

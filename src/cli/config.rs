@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::globals::Format;
 use super::node::{Override, overrides};
 use crate::config::render::{self, Sources};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Fault};
 
 /// What to do with a configuration.
 #[derive(Subcommand, Clone, Debug)]
@@ -38,6 +39,34 @@ pub struct SourceArgs {
     pub set: Vec<Override>,
 }
 
+/// What `config check` finds, as JSON.
+#[derive(Debug, Serialize)]
+struct Verdict {
+    ok: bool,
+    faults: Vec<Found>,
+}
+
+/// One fault.
+#[derive(Debug, Serialize)]
+struct Found {
+    place: String,
+    line: Option<usize>,
+    text: String,
+    hint: Option<String>,
+}
+
+impl Verdict {
+    fn on(faults: &[Fault]) -> Self {
+        let found = |fault: &Fault| Found {
+            place: fault.place(),
+            line: fault.line(),
+            text: fault.text().to_owned(),
+            hint: fault.suggestion().map(ToOwned::to_owned),
+        };
+        Self { ok: faults.is_empty(), faults: faults.iter().map(found).collect() }
+    }
+}
+
 /// Checks or shows.
 ///
 /// # Errors
@@ -47,10 +76,16 @@ pub fn run(command: &ConfigCommand, console: &mut Console<'_>) -> Result<(), Fai
     let source = match command {
         ConfigCommand::Check(source) | ConfigCommand::Show { source, .. } => source,
     };
-    let loaded = Config::load(source.config.as_deref(), config::process_env(), &overrides(&source.set))
-        .map_err(|errors| Failure::new(Exit::Usage, "config", errors.to_string()))?;
+    let loaded = Config::load(source.config.as_deref(), config::process_env(), &overrides(&source.set));
+    if let ConfigCommand::Check(_) = command {
+        let verdict = Verdict::on(loaded.as_ref().err().map_or(&[], |errors| errors.faults()));
+        if verdict.ok || console.format() == Format::Json {
+            console.object(&verdict, || "the configuration is in order".to_owned())?;
+        }
+    }
+    let loaded = loaded.map_err(|errors| Failure::new(Exit::Usage, "config", errors.to_string()))?;
     match command {
-        ConfigCommand::Check(_) => console.note("the configuration is in order"),
+        ConfigCommand::Check(_) => {}
         ConfigCommand::Show { origin, .. } => {
             let sources = if *origin { Sources::Shown } else { Sources::Hidden };
             let text = match console.format() {

@@ -1,6 +1,7 @@
 //! `migrate`: moves entities, one after the other.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use slipgate_proto::admin::MoveReport;
 
 use super::console::{Console, micros, printable};
@@ -13,10 +14,10 @@ use crate::client::{Client, segment};
 #[derive(Args, Clone, Debug)]
 pub struct MigrateArgs {
     /// Ids, unique prefixes of ids, or unique labels
-    #[arg(required = true, value_name = "ENTITY")]
+    #[arg(required = true, value_name = "ENTITY", value_parser = NonEmptyStringValueParser::new())]
     pub entities: Vec<String>,
     /// Name or number of the scene, optionally with its node
-    #[arg(long, value_name = "SCENE[@NODE]")]
+    #[arg(long, value_name = "SCENE[@NODE]", value_parser = NonEmptyStringValueParser::new())]
     pub to: String,
 }
 
@@ -57,7 +58,7 @@ pub(super) fn exit_of(report: &MoveReport) -> Exit {
     match (report.result.as_str(), report.reason.as_deref()) {
         ("ok", _) => Exit::Done,
         ("refused", _) => Exit::Refused,
-        ("open", _) | ("failed", Some("timeout")) => Exit::Timeout,
+        ("open", _) | ("failed", Some("timeout" | "undecided")) => Exit::Timeout,
         (_, _) => Exit::Failed,
     }
 }
@@ -82,9 +83,9 @@ fn failure(exit: Exit, report: &MoveReport) -> Failure {
     let name = name(report);
     let why = report.text.as_deref().or(report.reason.as_deref()).unwrap_or("no reason was given");
     let reason = report.reason.as_deref().unwrap_or(&report.result);
-    let (what, hint) = match report.result.as_str() {
-        "refused" => ("may not move", "slipgate scenes"),
-        "open" => ("is still on its way", "slipgate moves"),
+    let (what, hint) = match (report.result.as_str(), reason) {
+        ("refused", _) => ("may not move", "slipgate scenes"),
+        ("open", _) | (_, "undecided") => ("is still on its way", "slipgate moves"),
         _ => ("did not move", "slipgate status"),
     };
     let text = printable(&format!("{name} {what} from {} to {}: {why} (move {})", report.from, report.to, report.id));

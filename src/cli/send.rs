@@ -1,6 +1,7 @@
 //! `send`: messages to one entity.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::Value;
 use slipgate_proto::admin::SendReport;
 
@@ -13,6 +14,7 @@ use crate::client::{Client, segment};
 #[derive(Args, Clone, Debug)]
 pub struct SendArgs {
     /// An id, a unique prefix of one, or a unique label
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
     /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`
     pub name: String,
@@ -72,24 +74,31 @@ fn line(total: &SendReport) -> String {
 fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failure> {
     let name = &args.entity;
     if total.busy > 0 {
-        let text = format!("{} messages did not go: too many wait for {name} already", total.busy + unsent);
-        let state = format!("the first {} were accepted and are applied in order", total.accepted);
+        let rest = messages(total.busy + unsent);
+        let text = format!("{rest} did not go: too many wait for {name} already");
+        let state = format!("{} went before, and will be applied in order", messages(total.accepted));
         return Err(Failure::new(Exit::Refused, "busy", text)
             .with_state(state)
             .with_hint("send the rest a little later"));
     }
     if total.dead > 0 {
-        let text = format!("{} messages found {name} gone", total.dead);
-        return Err(Failure::new(Exit::NotFound, "dead", text).with_hint("slipgate entities"));
+        let text = format!("{} to {name} found nobody: it is gone", messages(total.dead));
+        return Err(Failure::new(Exit::NotFound, "dead", text)
+            .with_state(format!("{name} is nowhere, and its id is never given out again"))
+            .with_hint("slipgate entities"));
     }
     if args.wait && total.open > 0 {
-        let text = format!("{} accepted messages are not yet known to be applied", total.open);
-        let state = "they are delivered once, in order, as soon as their way is free";
+        let text = format!("{} to {name} had no answer in time", messages(total.open));
+        let state = "what was accepted is delivered once, in order, as soon as its way is free";
         return Err(Failure::new(Exit::Timeout, "open", text)
             .with_state(state)
             .with_hint(format!("slipgate show {name}")));
     }
     Ok(())
+}
+
+fn messages(count: u32) -> String {
+    if count == 1 { "1 message".into() } else { format!("{count} messages") }
 }
 
 fn json(text: &str) -> Result<Value, String> {

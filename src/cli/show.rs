@@ -1,6 +1,7 @@
 //! `show`: everything about one entity.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use slipgate_proto::admin::EntityReport;
 
 use super::console::{Console, or_dash, printable};
@@ -11,6 +12,7 @@ use crate::client::{Client, segment};
 #[derive(Args, Clone, Debug)]
 pub struct ShowArgs {
     /// An id, a unique prefix of one, or a unique label
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
 }
 

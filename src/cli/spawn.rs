@@ -1,6 +1,7 @@
 //! `spawn` and `despawn`.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use slipgate_proto::admin::EntityRow;
 
 use super::console::{Console, printable};
@@ -16,7 +17,7 @@ pub struct SpawnArgs {
     #[arg(value_name = "TYPE")]
     pub type_name: String,
     /// Name or number of the scene
-    #[arg(long)]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub scene: String,
     /// How many
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(SPAWN_MAX)))]
@@ -30,6 +31,7 @@ pub struct SpawnArgs {
 #[derive(Args, Clone, Debug)]
 pub struct DespawnArgs {
     /// An id, a unique prefix of one, or a unique label
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
 }
 

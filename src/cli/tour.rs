@@ -93,9 +93,16 @@ pub(super) fn report(ended: &Ended, console: &mut Console<'_>) -> Result<ExitCod
     if ended.is_clean() {
         return Ok(Exit::Done.into());
     }
-    let notes = if ended.notes.is_empty() { fault(&ended.summary) } else { ended.notes.join("; ") };
+    let notes = if ended.notes.is_empty() { fault(&ended.summary) } else { some(&ended.notes) };
     Err(Failure::new(Exit::Failed, "tour", format!("the tour was not clean: {notes}"))
         .with_hint(format!("slipgate moves      slipgate tour --seed {}", ended.summary.seed)))
+}
+
+/// The first notes, and how many more there are: a tour in trouble has one for each walker.
+fn some(notes: &[String]) -> String {
+    let told = notes.iter().take(NOTES_TOLD).cloned();
+    let more = notes.len().checked_sub(NOTES_TOLD).filter(|more| *more > 0);
+    told.chain(more.map(|more| format!("and {more} more like these"))).collect::<Vec<_>>().join("; ")
 }
 
 fn fault(summary: &Summary) -> String {
@@ -148,6 +155,9 @@ impl From<TourError> for Failure {
         }
     }
 }
+
+/// Notes that an error tells one by one.
+const NOTES_TOLD: usize = 3;
 
 /// How long, after the last move, messages may take to be applied.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);

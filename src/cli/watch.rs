@@ -1,6 +1,7 @@
 //! `watch`: events as they happen.
 
 use clap::Subcommand;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::Value;
 use slipgate_proto::admin::{EntityReport, Event};
 
@@ -18,6 +19,7 @@ pub enum Watched {
     /// What happens to one entity
     Entity {
         /// An id, a unique prefix of one, or a unique label
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         entity: String,
     },
 }

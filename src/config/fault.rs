@@ -74,6 +74,12 @@ impl Fault {
         }
     }
 
+    /// Where it stands, for people: `cluster.toml:12:9`, a variable, an option.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.place.to_string()
+    }
+
     /// What is wrong, without its place.
     #[must_use]
     pub fn text(&self) -> &str {
