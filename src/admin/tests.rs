@@ -105,7 +105,8 @@ async fn answers_are_what_is_inside_of_them() {
     assert_eq!(body_of("/api/v1/status").await, json!(canned::cluster()));
     assert_eq!(body_of("/api/v1/nodes").await, json!([canned::node()]));
     assert_eq!(body_of("/api/v1/entities").await, json!([canned::row()]));
-    assert_eq!(body_of("/api/v1/entities/ann").await["row"]["entity"], json!("1.4"));
+    assert_eq!(body_of("/api/v1/entities/ann").await["entity"], json!("1.4"));
+    assert_eq!(body_of("/api/v1/entities/ann").await["body"], json!({"hp": 10}));
 }
 
 #[actix_web::test]
