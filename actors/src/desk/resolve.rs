@@ -126,10 +126,12 @@ pub(super) fn node(name: &str, view: &View) -> Result<Member, Problem> {
 }
 
 fn unknown_node(name: &str, view: &View) -> Problem {
+    let mut names: Vec<_> = view.members.values().map(|member| member.name.as_str()).collect();
+    names.sort_unstable();
     Problem {
         kind: ProblemKind::NotFound,
         reason: "unknown_node".to_owned(),
-        text: format!("there is no node {name:?}; there are {}", list(view.members.values().map(|m| m.name.as_str()))),
+        text: format!("there is no node {name:?}; there are {}", list(names.into_iter())),
         state: None,
         hint: Some("slipgate nodes".to_owned()),
     }
