@@ -161,7 +161,7 @@ impl Client {
         self.answer(self.raw(request.call())?)
     }
 
-    /// Opens the stream of events; `path` as for [`Client::get`].
+    /// Opens the stream of events; `path` as for [`Client::get`]. Whatever happens from here on is in it.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Client {
             let raw = self.raw(Ok(response))?;
             return Err(self.problem(&raw));
         }
-        Ok(Events::new(response.into_body(), self.at.clone()))
+        Events::open(response.into_body(), self.at.clone())
     }
 
     fn url(&self, path: &str) -> String {

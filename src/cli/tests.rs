@@ -160,6 +160,7 @@ fn a_move_ends_with_a_code_that_says_how() {
                     ann is in forest@n1\n  try:  slipgate show 1.4      slipgate scenes\n";
     assert_eq!((refused.out.as_str(), refused.err.as_str()), ("", expected));
     end("failed", Some("timeout"), 5);
+    assert!(end("failed", Some("undecided"), 5).err.starts_with("error: ann is still on its way from "));
     end("open", Some("undecided"), 5);
     end("failed", Some("node_lost"), 1);
 }

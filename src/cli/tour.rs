@@ -161,3 +161,15 @@ const NOTES_TOLD: usize = 3;
 
 /// How long, after the last move, messages may take to be applied.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_notes_three_are_told_and_the_rest_counted() {
+        let notes: Vec<String> = (1..=5).map(|number| format!("note {number}")).collect();
+        assert_eq!(some(&notes), "note 1; note 2; note 3; and 2 more like these");
+        assert_eq!(some(&notes[..3]), "note 1; note 2; note 3");
+    }
+}

@@ -52,7 +52,9 @@ pub fn run(args: &WatchArgs, client: &Client, console: &mut Console<'_>) -> Resu
     };
     let limit = args.limit.unwrap_or(usize::MAX);
     let mut told = 0;
-    for event in client.events(&path)?.take(limit) {
+    let events = client.events(&path)?;
+    console.note(&format!("watching {}; stop with Ctrl-C", client.at()));
+    for event in events.take(limit) {
         let event = event?;
         console.object(&event, || line(&event))?;
         told += 1;

@@ -21,8 +21,11 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    pub(super) fn new(body: Body, at: String) -> Self {
-        Self { lines: BufReader::new(body.into_reader()), at }
+    /// Waits for the first line, which says that the node has taken up its position.
+    pub(super) fn open(body: Body, at: String) -> Result<Self, CallError> {
+        let mut events = Self { lines: BufReader::new(body.into_reader()), at };
+        events.line()?;
+        Ok(events)
     }
 
     /// The next line of the stream, or `None` at its end.

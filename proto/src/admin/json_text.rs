@@ -22,7 +22,9 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => text,
-        value => value.to_string(),
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            value.to_string()
+        }
     })
 }
 
