@@ -1,0 +1,149 @@
+//! Lists, `show`, `watch` and `health`, as people read them.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::dev_cluster::{DevCluster, Done, program};
+use crate::process::{Process, until};
+
+/// Watches while something happens, until the limit on the command line is reached.
+pub(crate) fn watch(line: &[&str], happen: impl FnOnce()) -> Done {
+    let cluster = DevCluster::shared();
+    let mut watching = Process::start(program().args(line).env("SLIPGATE_AT", &cluster.admin[0]));
+    watching.await_line(LIMIT, |line| line.starts_with("watching "));
+    happen();
+    let code = watching.wait(LIMIT).code().expect("it ends by itself");
+    Done { code, out: watching.out(), err: String::new() }.ends(0)
+}
+
+#[test]
+fn status_fits_on_one_screen() {
+    let done = DevCluster::shared().ask(&["status", "--wait-nodes", "3"]).ends(0);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(lines[0].starts_with("CLUSTER dev   3/3 nodes ready   manager n1   view "), "{done:?}");
+    assert!(lines[1].starts_with("NODE  STATE  SCENES  ENTITIES  MOVES OK  REFUSED  FAILED"), "{done:?}");
+    assert_eq!(lines.len(), 5, "{done:?}");
+    assert_eq!(done.err, "");
+}
+
+#[test]
+fn any_node_answers_for_the_cluster() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("tower", "anywhere");
+    for at in &cluster.admin {
+        let done = cluster.ask(&["show", "anywhere", "--at", at]).ends(0);
+        assert!(done.out.starts_with(&format!("entity   {entity}\ntype     walker\nlabel    anywhere\n")), "{done:?}");
+        assert!(done.out.contains("\nplace    tower@n3\nstate    active\n"), "{done:?}");
+        assert!(cluster.ask(&["nodes", "--at", &format!("http://{at}/")]).ends(0).out.contains("\nn3  "), "{at}");
+    }
+}
+
+#[test]
+fn entities_are_listed_by_scene_and_a_cut_is_told() {
+    let cluster = DevCluster::shared();
+    cluster.ask(&["spawn", "walker", "--scene", "mine", "--count", "2", "--label", "row"]).ends(0);
+    let done = cluster.ask(&["entities", "--scene", "mine", "--limit", "1"]).ends(0);
+    assert!(done.out.starts_with("ENTITY  TYPE    LABEL"), "{done:?}");
+    assert_eq!(done.out.lines().count(), 2, "{done:?}");
+    assert_eq!(done.err, "there may be more than these 1; see --limit and --scene\n");
+    let by_number = cluster.ask(&["entities", "--scene", "5"]).ends(0);
+    assert!(by_number.out.contains("row1") && by_number.out.contains("row2"), "{by_number:?}");
+}
+
+#[test]
+fn a_scene_that_is_not_there_has_no_entities() {
+    DevCluster::shared().ask(&["entities", "--scene", "nowhere"]).fails(
+        3,
+        "error: there is no scene \"nowhere\"; there are forest, harbor, keep, market, mine, tower\n  \
+         try:  slipgate scenes\n",
+    );
+}
+
+#[test]
+fn an_entity_that_is_not_there_is_named_in_full() {
+    let cluster = DevCluster::shared();
+    for line in [&["show", "nobody"][..], &["despawn", "nobody"], &["migrate", "nobody", "--to", "keep"]] {
+        cluster.ask(line).fails(
+            3,
+            "error: no entity has the id or label \"nobody\", or an id that begins so\n  try:  slipgate entities\n",
+        );
+    }
+    cluster.ask(&["show", "\u{1b}[31m"]).ends(3);
+}
+
+#[test]
+fn watch_tells_a_move_on_both_nodes() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("forest", "seen");
+    let done = watch(&["watch", "entity", "seen", "--limit", "3"], || {
+        cluster.ask(&["migrate", "seen", "--to", "tower"]).ends(0);
+    });
+    for (node, event) in [("n1", "move.begin"), ("n3", "move.arrived"), ("n1", "move.ok")] {
+        let words = format!("Z {node}  {event:<13} ");
+        let line = done.out.lines().find(|line| line.contains(&words)).unwrap_or_else(|| panic!("{done:?}"));
+        assert!(line.contains(&format!(" entity={entity} ")) && line.contains(" to=tower@n3"), "{line}");
+    }
+}
+
+#[test]
+fn watch_of_moves_leaves_out_everything_else() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("market", "mover");
+    let done = watch(&["watch", "moves", "--limit", "1"], || {
+        cluster.ask(&["migrate", &entity, "--to", "keep"]).ends(0);
+    });
+    assert!(done.out.contains(" move."), "{done:?}");
+}
+
+#[test]
+fn watch_of_nodes_tells_links_that_are_lost() {
+    let cluster = DevCluster::start(&["--nodes", "2"]);
+    let mut watching = Process::start(program().args(["watch", "nodes", "--limit", "1", "--at", &cluster.admin[0]]));
+    watching.await_line(LIMIT, |line| line.starts_with("watching "));
+    let n2 = crate::trouble::node(&cluster, "n2");
+    crate::process::send_signal(n2, Signal::KILL);
+    let status = watching.wait(LIMIT);
+    let out = watching.out();
+    assert!(status.success() && out.contains(" n1  link.lost     incarnation=1 peer=n2"), "{out}");
+}
+
+#[test]
+fn moves_are_listed_newest_first() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("forest", "listed");
+    cluster.ask(&["migrate", "listed", "--to", "harbor"]).ends(0);
+    let done = cluster.ask(&["moves", "--limit", "1000"]).ends(0);
+    assert!(done.out.starts_with("MOVE  "), "{done:?}");
+    let row = done.out.lines().find(|line| line.contains(" listed ")).expect("a row").to_owned();
+    assert!(row.contains("  forest@n1  harbor@n1  ok "), "{entity}: {row}");
+}
+
+#[test]
+fn health_says_live_and_ready() {
+    let cluster = DevCluster::shared();
+    assert_eq!(cluster.ask(&["health"]).ends(0).out, "n1 is ready\n");
+    assert_eq!(cluster.ask(&["health", "--live"]).ends(0).out, "n1 is live\n");
+    assert_eq!(cluster.ask(&["health", "--ready", "--at", &cluster.admin[2]]).ends(0).out, "n3 is ready\n");
+}
+
+#[test]
+fn waiting_for_more_nodes_than_there_are_ends_in_time() {
+    DevCluster::shared()
+        .ask(&["status", "--wait-nodes", "4", "--timeout", "300ms"])
+        .fails(5, "error: 3 of 4 nodes are ready after 300ms\n  try:  slipgate nodes\n");
+}
+
+#[test]
+fn the_interface_answers_tools_without_ours() {
+    let cluster = DevCluster::shared();
+    let get = |path: &str| {
+        let client = slipgate::client::Client::new(&cluster.admin[1], None, LIMIT);
+        until(LIMIT, "an answer", || client.get_raw(path).ok())
+    };
+    assert_eq!(get("/health/live").status, 200);
+    assert!(get("/metrics").text.contains("slipgate_"), "{}", get("/metrics").text);
+    assert_eq!(get("/nowhere").status, 404);
+}
+
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);

@@ -1,0 +1,122 @@
+//! `spawn`, `send` and `despawn`, and what is wrong with them.
+
+use crate::dev_cluster::{DevCluster, Done};
+
+const NO_SUCH_MESSAGE: &str = "error: no type takes a message named \"fly\"; there are step, hit, note, greet\n  \
+                               nothing was sent\n  try:  slipgate send --help\n";
+
+const STEP: &str = r#"{"dx":1,"dy":0}"#;
+
+#[test]
+fn spawned_entities_are_listed_with_their_ids() {
+    let done = DevCluster::shared().ask(&["spawn", "walker", "--scene", "3", "--count", "2", "--label", "duo"]).ends(0);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(lines[0].starts_with("ENTITY") && lines.len() == 3, "{done:?}");
+    assert!(lines[1].contains("  walker  duo1   keep   n2    active      1"), "{done:?}");
+    assert_eq!(done.err, "");
+}
+
+#[test]
+fn a_spawn_that_cannot_be_says_what_there_is() {
+    let cluster = DevCluster::shared();
+    cluster.ask(&["spawn", "orc", "--scene", "forest"]).fails(
+        3,
+        "error: there is no type \"orc\"; there is walker\n  nothing was spawned\n  \
+         try:  slipgate spawn walker --scene ...\n",
+    );
+    cluster.ask(&["spawn", "walker", "--scene", "nowhere"]).fails(
+        3,
+        "error: there is no scene \"nowhere\"; there are forest, harbor, keep, market, mine, tower\n  \
+         nothing was spawned\n  try:  slipgate scenes\n",
+    );
+}
+
+#[test]
+fn a_label_must_be_readable_and_no_id() {
+    let check = |label: &str, why: &str| {
+        DevCluster::shared()
+            .ask(&["spawn", "walker", "--scene", "forest", "--label", label])
+            .fails(2, &format!("error: {why}\n  nothing was spawned\n  try:  slipgate spawn --help\n"));
+    };
+    check("", "a label has 1 to 64 bytes and no control characters, not \"\"");
+    check("a\nb", "a label has 1 to 64 bytes and no control characters, not \"a\\nb\"");
+    let long = "x".repeat(65);
+    check(&long, &format!("a label has 1 to 64 bytes and no control characters, not {long:?}"));
+    check("1.0", "the label \"1.0\" could be taken for an id; it needs a letter");
+}
+
+#[test]
+fn a_message_is_applied_once_and_shows_in_the_state() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("forest", "reader");
+    let done = cluster.ask(&["send", "reader", "step", r#"{"dx":1.5,"dy":-2}"#, "--wait"]).ends(0);
+    assert_eq!(done.out, "accepted 1  applied 1  open 0  busy 0  dead 0\n");
+    let shown = cluster.ask(&["show", &entity]).ends(0);
+    assert!(shown.out.contains("\"position\":[1.5,-2.0]"), "{shown:?}");
+    assert!(shown.out.contains("\napplied  1 messages of 1 senders\n"), "{shown:?}");
+}
+
+#[test]
+fn a_message_reaches_an_entity_on_any_node_through_any_node() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("mine", "far");
+    for at in &cluster.admin {
+        cluster.ask(&["send", &entity, "hit", r#"{"hp":1}"#, "--wait", "--at", at]).ends(0);
+    }
+    assert_eq!(cluster.json(&["show", "far"]).object()["body"]["hp"], 97);
+}
+
+#[test]
+fn a_message_that_does_not_fit_is_told_with_one_that_does() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("forest", "picky");
+    cluster.ask(&["send", &entity, "fly"]).fails(2, NO_SUCH_MESSAGE);
+    cluster.ask(&["send", &entity, "step"]).fails(
+        2,
+        "error: the arguments of \"step\" do not fit: missing field `dx`; these would: {\"dx\":1,\"dy\":0}\n  \
+         nothing was sent\n  try:  slipgate send --help\n",
+    );
+    let done = cluster.ask(&["send", &entity, "step", "{x"]).ends(2);
+    assert!(done.err.starts_with("error: invalid value '{x' for '[JSON]': it is no JSON: "), "{done:?}");
+    assert_eq!(cluster.json(&["show", &entity]).object()["applied"], 0);
+}
+
+#[test]
+fn an_ambiguous_name_is_told_with_those_it_could_be() {
+    let cluster = DevCluster::shared();
+    let [one, two] = [cluster.spawn("forest", "twin"), cluster.spawn("harbor", "twin")];
+    let mut ids = [one, two];
+    ids.sort();
+    let expected = format!(
+        "error: \"twin\" names several entities: {} (twin), {} (twin)\n  nothing was done\n  \
+         try:  use a whole id: slipgate entities\n",
+        ids[0], ids[1]
+    );
+    cluster.ask(&["send", "twin", "step", STEP]).fails(2, &expected);
+    cluster.ask(&["show", "twin"]).fails(2, &expected);
+    cluster.ask(&["migrate", "twin", "--to", "keep"]).fails(2, &expected);
+    cluster.ask(&["despawn", "twin"]).fails(2, &expected);
+    let prefix = cluster.ask(&["send", "1.", "step", STEP]).ends(2);
+    assert!(prefix.err.starts_with("error: \"1.\" names several entities: 1."), "{prefix:?}");
+}
+
+#[test]
+fn a_despawned_entity_is_dead_to_every_command() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("tower", "mayfly");
+    assert_eq!(cluster.ask(&["despawn", "mayfly"]).ends(0).out, "mayfly is gone from tower@n3\n");
+    let gone = format!(
+        "error: {entity} is gone: it was despawned, or lost with its node\n  \
+         it is nowhere, and its id is never given out again\n  try:  slipgate entities\n"
+    );
+    cluster.ask(&["show", &entity]).fails(3, &gone);
+    cluster.ask(&["migrate", &entity, "--to", "keep"]).fails(3, &gone);
+    cluster.ask(&["despawn", &entity]).fails(3, &gone);
+    let Done { code, out, err } = cluster.ask(&["send", &entity, "step", STEP, "--wait"]);
+    assert_eq!((code, out.as_str()), (3, "accepted 1  applied 0  open 0  busy 0  dead 1\n"));
+    let expected = format!(
+        "error: 1 message to {entity} found nobody: it is gone\n  \
+         {entity} is nowhere, and its id is never given out again\n  try:  slipgate entities\n"
+    );
+    assert_eq!(err, expected);
+}
