@@ -253,9 +253,7 @@ impl Actor for MemberActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        let mailbox = Mailbox::new(ctx.address(), MAILBOX);
-        self.around.post.open(Port::Member, Arc::new(mailbox.clone()));
-        self.mailbox = Some(mailbox);
+        self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
         let view = self.machine.view().clone();
         self.chronicle("node.joined", self.around.post.me());
         self.link_all(&view);

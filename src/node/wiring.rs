@@ -106,7 +106,8 @@ pub(super) fn wire(
         chronicle: chronicle.clone(),
         fatal,
     };
-    let member = Mailbox::new(MemberActor::new(welcome, around).start(), MAILBOX);
+    // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.
+    let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
     member.tell(Scenes(scenes.values().cloned().collect()));
     if let Some(seat) = seat {
         seat.joined(post.clone(), member.clone());

@@ -63,8 +63,10 @@ impl Office {
 
     /// The scene of its latest owner, as the home says.
     pub(super) async fn locate(&self, entity: OnlineId) -> Result<Own, Problem> {
-        let Some(Record { owner: Some(owner), .. }) = self.record(entity).await? else {
-            return Err(dead(entity));
+        let owner = match self.record(entity).await? {
+            Some(Record { owner: Some(owner), .. }) => owner,
+            Some(_) => return Err(dead(entity)),
+            None => return Err(home_unknown(entity)),
         };
         let view = self.around.post.view();
         if view.is_latest(owner.session) {
@@ -144,6 +146,16 @@ fn unknown_entity(text: &str) -> Problem {
         text: format!("no entity has the id or label {text:?}, or an id that begins so"),
         state: None,
         hint: Some("slipgate entities".to_owned()),
+    }
+}
+
+fn home_unknown(entity: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::Unavailable,
+        reason: "home_unknown".to_owned(),
+        text: format!("this node has not been told yet which node is the home of {entity}"),
+        state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
+        hint: Some("try again in a moment".to_owned()),
     }
 }
 
