@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use slipgate_cluster::view::{Member, ScenePlacement, View};
-use slipgate_cluster::{Own, Record};
+use slipgate_cluster::{NodeName, Own, Record};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question};
 
@@ -40,11 +40,12 @@ impl Office {
                 None => Err(unknown_entity(text)),
             };
         }
-        let mut rows = Vec::new();
+        let (mut rows, mut silent) = (Vec::new(), Vec::new());
         let find = |_: &Member| Question::Find { text: text.to_owned(), limit: CANDIDATES };
-        for (_, answer) in self.ask_all(find).await {
-            if let Ok(Answer::Entities(found)) = answer {
-                rows.extend(found);
+        for (member, answer) in self.ask_all(find).await {
+            match answer {
+                Ok(Answer::Entities(found)) => rows.extend(found),
+                Ok(_) | Err(_) => silent.push(member.name),
             }
         }
         rows.sort_by(|a, b| a.entity.cmp(&b.entity));
@@ -56,7 +57,8 @@ impl Office {
                 let entity = row.entity.parse().map_err(|_| unknown_entity(text))?;
                 Ok(Named { entity, label: row.label.clone() })
             }
-            [] => Err(unknown_entity(text)),
+            [] if silent.is_empty() => Err(unknown_entity(text)),
+            [] => Err(perhaps_elsewhere(text, &silent)),
             _ => Err(ambiguous(text, &candidates)),
         }
     }
@@ -146,6 +148,18 @@ fn unknown_entity(text: &str) -> Problem {
         text: format!("no entity has the id or label {text:?}, or an id that begins so"),
         state: None,
         hint: Some("slipgate entities".to_owned()),
+    }
+}
+
+/// What does not answer may have what is sought; it must not be said to be nowhere.
+fn perhaps_elsewhere(text: &str, silent: &[NodeName]) -> Problem {
+    let names = list(silent.iter().map(NodeName::as_str));
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "not_found_yet".to_owned(),
+        text: format!("no node that answers has an entity with the id or label {text:?}, or an id that begins so"),
+        state: Some(format!("it may be on {names}, where nothing answers")),
+        hint: Some("slipgate nodes".to_owned()),
     }
 }
 
