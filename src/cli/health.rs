@@ -31,6 +31,12 @@ pub fn run(args: HealthArgs, client: &Client, console: &mut Console<'_>) -> Resu
         Failure::new(Exit::Unhealthy, "no_answer", error.to_string()).with_hint("is the node running?  slipgate status")
     })?;
     let body: serde_json::Value = serde_json::from_str(&raw.text).unwrap_or_default();
+    if !body.is_object() {
+        let text =
+            format!("{} answers, but not as Slipgate's admin interface does (status {})", client.at(), raw.status);
+        return Err(Failure::new(Exit::Unhealthy, "garbled", text)
+            .with_hint("--at must name a node's admin address, by default port 7780"));
+    }
     let node = printable(body["node"].as_str().unwrap_or("the node"));
     console
         .object(&body, || if raw.status == 200 { format!("{node} is {good}") } else { format!("{node} is {bad}") })?;

@@ -103,7 +103,12 @@ fn what_answers_with_another_page_is_told() {
     let lost = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nlost";
     let done = against(lost, &["nodes"]).ends(1);
     assert!(done.err.contains("(status 404)"), "{done:?}");
-    against(lost, &["health"]).ends(10);
+    against(lost, &["health", "-o", "json"]).fails(
+        10,
+        "{\"error\":{\"hint\":\"--at must name a node's admin address, by default port 7780\",\"kind\":\"unhealthy\",\
+         \"reason\":\"garbled\",\"state\":null,\"text\":\"AT answers, but not as Slipgate's admin interface does (status \
+         404)\"},\"exit\":10}\n",
+    );
 }
 
 #[test]

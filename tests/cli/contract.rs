@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::dev_cluster::{DevCluster, Done};
+use crate::dev_cluster::{DevCluster, Done, repository};
 
 const NODE: &[&str] = &[
     "node",
@@ -221,6 +221,14 @@ fn an_error_is_one_object_on_stderr_with_what_happened_what_is_left_and_what_to_
     let state = format!("oops ({entity}) is still in forest@n1 and takes messages");
     let told = ["kind", "reason", "text", "state", "hint"].map(|field| error[field].as_str());
     assert_eq!(told, ["not_found", "unknown_scene", text, &state, "slipgate scenes"].map(Some));
+}
+
+#[test]
+fn every_field_is_documented() {
+    let text = std::fs::read_to_string(repository().join("docs/json.md")).expect("the contract");
+    let fields = [NODE, LINK, SCENE, ENTITY, REPORT, SENT, MOVE, COST, EVENT].concat();
+    let missing: Vec<_> = fields.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// The error on stderr, its envelope checked.

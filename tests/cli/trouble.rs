@@ -50,6 +50,7 @@ fn a_node_that_hangs_delays_a_move_and_a_second_one_is_told_of_the_first() {
 fn a_node_that_is_killed_is_silent_within_a_second_or_so_and_the_others_go_on() {
     let cluster = DevCluster::start(&["--nodes", "2"]);
     let entity = cluster.spawn("forest", "bob");
+    cluster.spawn("market", "carl");
     send_signal(node(&cluster, "n2"), Signal::KILL);
 
     let asked = Instant::now();
@@ -64,6 +65,11 @@ fn a_node_that_is_killed_is_silent_within_a_second_or_so_and_the_others_go_on() 
 
     cluster.process.await_line(LIMIT, |line| line.starts_with("warning: n2 ended (signal: 9 (SIGKILL)"));
     cluster.process.await_line(LIMIT, |line| line == "  the others go on; see  slipgate nodes   or stop with Ctrl-C");
+    cluster.ask(&["show", "carl"]).fails(
+        5,
+        "error: no node that answers has an entity with the id or label \"carl\", or an id that begins so\n  \
+         it may be on n2, where nothing answers\n  try:  slipgate nodes\n",
+    );
     let done = cluster.ask(&["migrate", &entity, "--to", "keep"]);
     assert!([1, 5].contains(&done.code) && done.out.is_empty(), "{done:?}");
     assert!(done.err.starts_with("error: bob did not move from forest@n1 to keep@n2: "), "{done:?}");
