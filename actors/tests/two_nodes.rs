@@ -157,8 +157,14 @@ impl Node {
         let types = Types::built_in();
         let settings = Settings { me: own, capacity: 10, types: types.versions(), limits: Limits::default() };
         let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), 64);
-        let around =
-            scene::Surroundings { post: post.clone(), clock, types, directory, router: router.clone(), chronicle };
+        let around = scene::Surroundings {
+            post: post.clone(),
+            clock,
+            types,
+            directory,
+            router: router.clone(),
+            chronicle: chronicle.clone(),
+        };
         let scene = open(&post, Port::Scene(own.scene), SceneActor::new(settings, around).start());
         let (fatal, fatal_news) = watch::channel(None);
         let caller = Caller { cluster: "test".to_owned(), name: name(number) };
@@ -170,9 +176,10 @@ impl Node {
             caller,
             manager: "m".to_owned(),
             seat: None,
+            chronicle,
             fatal,
         };
-        let member = Mailbox::new(MemberActor::new(welcome, around).start(), 64);
+        let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
         let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new("m").expect("a name");
         let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, standing };

@@ -132,7 +132,13 @@ fn row() -> EntityRow {
 
 fn entity() -> EntityReport {
     EntityReport {
-        row: row(),
+        entity: text("3.5"),
+        type_name: text("walker"),
+        label: Some(text("ann")),
+        scene: text("forest"),
+        node: text("n1"),
+        state: text("active"),
+        epoch: 9,
         handle: text("7:0/gen1"),
         persist: text("01920000-0000-7000-8000-000000000002"),
         home: text("n1"),
