@@ -16,6 +16,7 @@
 //! | `GET /api/v1/status` | the cluster at a glance |
 //! | `GET /api/v1/nodes`, `scenes` | lists |
 //! | `GET /api/v1/entities?scene=&limit=` | entities, by scene and id |
+//! | `GET /api/v1/lost?limit=` | entities that were lost with their nodes |
 //! | `GET /api/v1/entities/{id}` | one entity, by id, unique prefix or label |
 //! | `POST /api/v1/entities` | spawns |
 //! | `POST /api/v1/entities/{id}/messages` | sends to one entity |

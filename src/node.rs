@@ -1,10 +1,13 @@
 //! One node of a cluster: configuration, sockets, actors, and a clean end.
 //!
 //! ```text
-//!   configuration -> ports -> manager (on its node) -> join -> actors -> admin interface -> ready
+//!   configuration -> ports -> manager (on its node) -> admin interface -> join -> actors -> ready
+//!                                                                          ^                |
+//!                                                                          +-- verdict -----+
 //!   SIGTERM -> no newcomers -> moves settle -> goodbyes -> admin, manager -> exit 0
 //! ```
 
+mod desks;
 mod joining;
 mod ports;
 mod stop;
@@ -14,15 +17,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::Stage;
 use slipgate_actors::link::gate::{self, Gate, Standing};
+use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
-use slipgate_cluster::manager::Waits;
+use slipgate_cluster::manager::{JoinRequest, Waits};
 use thiserror::Error;
 use tokio::sync::watch;
 
+use self::desks::SharedDesk;
 use self::ports::Ports;
 use crate::config::{self, Config, ConfigErrors};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
@@ -64,9 +70,6 @@ pub enum NodeError {
     /// The cluster does not take this node in.
     #[error("this node may not join the cluster: {0}")]
     NotJoined(String),
-    /// The node had to stop.
-    #[error("this node must stop: {0}; start it again and it joins anew")]
-    Superseded(String),
     /// The metrics or the admin interface could not be set up.
     #[error("the admin interface cannot start: {0}")]
     Admin(String),
@@ -106,7 +109,7 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     ports.publish(&folder).map_err(disk("cannot write the addresses into"))?;
 
     let (seat, keeper) = if config.manager.node == *name {
-        let waits = Waits { lease: config.manager.lease, ..Waits::default() };
+        let waits = Waits { lease: config.manager.lease, margin: config.manager.margin, ..Waits::default() };
         let (seat, keeper) = Seat::take(folder.join("manager.redb"), waits, clock).await?;
         (Some(seat), Some(keeper))
     } else {
@@ -123,45 +126,88 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let port = TcpPort::new(ports.peers).map_err(disk("cannot accept peers; data in"))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
 
-    let request = joining::request(config, &ports.dial, &ports.admin_dial);
-    let welcome = tokio::select! {
-        welcome = joining::join(config, seat.as_ref(), clock, request, &transport::Tcp) => welcome?,
-        () = wish.come() => {
-            stop::keeper(keeper).await;
-            return Ok(());
-        }
-    };
-    let (stage, stages) = watch::channel(Stage::Starting);
-    let (fatal, mut superseded) = watch::channel(None);
-    let wired = wiring::wire(config, seat.as_ref(), clock, welcome, stages, fatal);
-    tell_standing.send_replace(Standing::Joined(wired.joined.clone()));
-
+    let desks = SharedDesk::default();
     let settings = admin::Settings::new(name.to_string(), read_token(config)?, wiring::metrics()?);
     let serving =
-        admin::serve(ports.admin, wired.desk.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
+        admin::serve(ports.admin, desks.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
-    stage.send_replace(Stage::Working);
-    let me = wired.joined.post.me();
-    tracing::info!(
-        event = "node.working", peers = %ports.dial, admin = %ports.admin_dial, scenes = wired.scenes.len(),
-        id = me.node.0, incarnation = me.incarnation.0,
-        "node {name} has joined as life {} and works", me.incarnation.0
-    );
-
-    let ended = tokio::select! {
-        () = wish.come() => Ok(()),
-        reason = stop::superseded(&mut superseded) => Err(NodeError::Superseded(reason)),
+    let request = joining::request(config, &ports.dial, &ports.admin_dial);
+    let node =
+        Node { config, seat, clock, request, desks, standing: tell_standing, chronicle: wiring::chronicle(config) };
+    let ended = loop {
+        match node.live_once(&mut wish).await {
+            Ok(End::Stopped) => break Ok(()),
+            Ok(End::Over) => tracing::warn!(
+                event = "node.over",
+                "this life of node {name} is over: the manager has declared it dead, or knows a later one; what its scenes held \
+                 is lost, and the node joins anew"
+            ),
+            Err(error) => break Err(error),
+        }
     };
-    tracing::info!(event = "node.stopping", "node {name} stops");
-    stage.send_replace(Stage::Stopping);
-    tell_standing.send_replace(Standing::Stopping);
-    wired.wind_down(SETTLE).await;
     admin_handle.stop(true).await;
     stop::keeper(keeper).await;
-    wired.stop_arbiters();
     tracing::info!(event = "node.stopped", exit = u8::from(ended.is_err()), "node {name} has stopped");
     ended
+}
+
+/// What stays of a node over its lives in this process.
+struct Node<'a> {
+    config: &'a Config,
+    seat: Option<Seat>,
+    clock: NodeClock,
+    request: JoinRequest,
+    desks: SharedDesk,
+    standing: watch::Sender<Standing>,
+    chronicle: Mailbox<Chronicle>,
+}
+
+/// How a life ends.
+enum End {
+    /// Somebody wished that the node stops.
+    Stopped,
+    /// There was a verdict on it, or there is a later life.
+    Over,
+}
+
+impl Node<'_> {
+    /// Joins, works, and ends.
+    async fn live_once(&self, wish: &mut stop::Wish) -> Result<End, NodeError> {
+        let Self { config, seat, clock, .. } = self;
+        let (name, seat) = (&config.node.name, seat.as_ref());
+        self.standing.send_replace(Standing::Joining);
+        let welcome = tokio::select! {
+            welcome = joining::join(config, seat, *clock, self.request.clone(), &transport::Tcp) => welcome?,
+            () = wish.come() => return Ok(End::Stopped),
+        };
+        let (stage, stages) = watch::channel(Stage::Starting);
+        let (tell_over, mut over) = watch::channel(false);
+        let wired = wiring::wire(config, seat, *clock, welcome, self.chronicle.clone(), stages, tell_over);
+        self.standing.send_replace(Standing::Joined(wired.joined.clone()));
+        self.desks.open(wired.desk.clone());
+        stage.send_replace(Stage::Working);
+        let me = wired.joined.post.me();
+        tracing::info!(
+            event = "node.working", peers = %self.request.address, admin = %self.request.admin, scenes = wired.scenes.len(),
+            id = me.node.0, incarnation = me.incarnation.0,
+            "node {name} has joined as life {} and works", me.incarnation.0
+        );
+        tokio::select! {
+            () = wish.come() => {}
+            () = stop::over(&mut over) => {
+                self.desks.close();
+                wired.halt();
+                return Ok(End::Over);
+            }
+        }
+        tracing::info!(event = "node.stopping", "node {name} stops");
+        stage.send_replace(Stage::Stopping);
+        self.standing.send_replace(Standing::Stopping);
+        wired.wind_down(SETTLE).await;
+        wired.stop_arbiters();
+        Ok(End::Stopped)
+    }
 }
 
 fn read_token(config: &Config) -> Result<Option<String>, NodeError> {

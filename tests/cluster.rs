@@ -24,6 +24,8 @@ mod names;
 mod strangers;
 #[path = "cluster/tours.rs"]
 mod tours;
+#[path = "cluster/verdicts.rs"]
+mod verdicts;
 
 use std::process::Command;
 use std::time::Duration;

@@ -27,7 +27,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, ResponseFuture};
+use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, ResponseFuture};
 use slipgate_cluster::message::{Control, Message as Said, Nonce, ToolMessage};
 use slipgate_cluster::{Envelope, NodeName, Port, Record};
 use slipgate_entity::SceneId;
@@ -38,7 +38,7 @@ use tokio::sync::{oneshot, watch};
 use crate::chronicle::Chronicle;
 use crate::clock::NodeClock;
 use crate::directory::DirectoryActor;
-use crate::mailbox::{Mail, Mailbox};
+use crate::mailbox::{Halt, Mail, Mailbox, tell};
 use crate::member::MemberActor;
 use crate::post::Post;
 use crate::router::RouterActor;
@@ -65,6 +65,11 @@ impl Desk {
             Ok(answer) => answer,
             Err(_) => Err(unavailable("stopping", "the node is stopping")),
         }
+    }
+
+    /// Closes the desk: the session is over.
+    pub fn close(&self) {
+        tell(&self.addr, Halt);
     }
 }
 
@@ -191,6 +196,14 @@ impl Handler<Asked> for DeskActor {
             let _open = admitted?;
             office.answer(question).await
         })
+    }
+}
+
+impl Handler<Halt> for DeskActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
 

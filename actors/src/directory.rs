@@ -3,20 +3,21 @@
 //! A spawn is registered here before anybody hears of the entity: the id comes from the node's own
 //! stock, so its home is here and registering costs no message to another node.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
-use slipgate_cluster::directory::{Directory, Input, Output};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
+use slipgate_cluster::directory::{Directory, Input, Lost, Output};
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::scene::Ticket;
-use slipgate_cluster::{Envelope, Own, Port, Record};
+use slipgate_cluster::{Envelope, Incarnation, NodeId, Own, Port, Record};
 use slipgate_entity::OnlineId;
 use tokio::sync::oneshot;
 
 use crate::clock::NodeClock;
-use crate::mailbox::{Mail, Mailbox};
+use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::scene::{Registered, SceneActor};
 
@@ -28,8 +29,25 @@ pub struct Register {
     pub ticket: Ticket,
     /// The scene.
     pub owner: Own,
+    /// The entity's label.
+    pub label: Option<String>,
     /// Where the answer goes.
     pub scene: Mailbox<SceneActor>,
+}
+
+/// The manager's verdicts: every life of a node up to the one named is over.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Sentenced(pub BTreeMap<NodeId, Incarnation>);
+
+/// Asks for entities that were lost, latest first.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct AskLost {
+    /// At most so many.
+    pub limit: usize,
+    /// Takes the answer.
+    pub reply: oneshot::Sender<Vec<Lost>>,
 }
 
 /// Asks what the directory holds.
@@ -67,6 +85,8 @@ pub struct DirectoryActor {
     machine: Directory,
     stock: RangeStock,
     ranges: u32,
+    /// Entities that were lost, latest first.
+    lost: VecDeque<Lost>,
     post: Post,
     clock: NodeClock,
     manager: String,
@@ -77,7 +97,7 @@ impl DirectoryActor {
     #[must_use]
     pub fn new(post: Post, clock: NodeClock, manager: String) -> Self {
         let stock = RangeStock::new(post.me(), fastrand::u64(..));
-        Self { machine: Directory::default(), stock, ranges: 0, post, clock, manager }
+        Self { machine: Directory::default(), stock, ranges: 0, lost: VecDeque::new(), post, clock, manager }
     }
 
     fn stock(&mut self, input: range::Input) {
@@ -106,6 +126,31 @@ impl DirectoryActor {
         }
     }
 
+    fn perform(&mut self, out: Vec<Output>) {
+        let from = self.post.here(Port::Directory);
+        let mut letters = Vec::new();
+        let mut lost = BTreeMap::new();
+        for output in out {
+            match output {
+                Output::Tell { to, control } => letters.push(Envelope { from, to, message: Said::Control(control) }),
+                Output::Lost(entity) => {
+                    *lost.entry(entity.owner).or_insert(0u64) += 1;
+                    self.lost.push_front(entity);
+                }
+            }
+        }
+        self.lost.truncate(LOST_MAX);
+        for (owner, entities) in lost {
+            let place = self.post.view().own_text(owner);
+            metrics::counter!("slipgate_entities_lost_total").increment(entities);
+            tracing::warn!(
+                event = "entities.lost", at = %place, entities,
+                "{entities} entities of {place} are lost with that life of its node: slipgate entities --lost"
+            );
+        }
+        self.post.send(letters);
+    }
+
     fn ask_manager(&self, request: ManagerRequest) {
         if let Some(manager) = self.post.manager(&self.manager) {
             self.post.send_one(Port::Directory, manager, Said::Manager(ManagerMessage::Request(request)));
@@ -119,6 +164,14 @@ impl Actor for DirectoryActor {
     fn started(&mut self, ctx: &mut Context<Self>) {
         self.stock(range::Input::Tick);
         ctx.run_interval(TICK, |actor, _| actor.stock(range::Input::Tick));
+    }
+}
+
+impl Handler<Halt> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
 
@@ -136,19 +189,35 @@ impl Handler<Mail> for DirectoryActor {
                 Said::Manager(_) | Said::Data(_) | Said::Prepare(_) | Said::Tool(_) => {}
             }
         }
-        let from = self.post.here(Port::Directory);
-        let envelope = |Output::Tell { to, control }| Envelope { from, to, message: Said::Control(control) };
-        self.post.send(out.into_iter().map(envelope).collect());
+        self.perform(out);
+    }
+}
+
+impl Handler<Sentenced> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, Sentenced(dead): Sentenced, _: &mut Context<Self>) {
+        let mut out = Vec::new();
+        self.machine.handle(Input::Sentenced(dead), &mut out);
+        self.perform(out);
+    }
+}
+
+impl Handler<AskLost> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, AskLost { limit, reply }: AskLost, _: &mut Context<Self>) {
+        let _ = reply.send(self.lost.iter().take(limit).cloned().collect());
     }
 }
 
 impl Handler<Register> for DirectoryActor {
     type Result = ();
 
-    fn handle(&mut self, Register { ticket, owner, scene }: Register, _: &mut Context<Self>) {
+    fn handle(&mut self, Register { ticket, owner, label, scene }: Register, _: &mut Context<Self>) {
         let entity = self.stock.take().ok();
         if let Some(entity) = entity {
-            self.machine.handle(Input::Registered { entity, owner }, &mut Vec::new());
+            self.machine.handle(Input::Registered { entity, owner, label }, &mut Vec::new());
         }
         scene.tell(Registered { ticket, entity });
     }
@@ -172,5 +241,7 @@ impl Handler<Census> for DirectoryActor {
     }
 }
 
+/// Lost entities that are remembered by name.
+const LOST_MAX: usize = 100_000;
 /// How often the stock is looked at; well below the first wait between its requests.
 const TICK: Duration = Duration::from_millis(50);

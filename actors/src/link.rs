@@ -135,6 +135,9 @@ impl LinkActor {
         let task = ctx.spawn(dialling.into_actor(self).map(|dialled, link, ctx| match dialled {
             Ok(connection) => link.connected(connection, ctx),
             Err(DialError::Refused { refusal: Refusal::NotMe { here, .. }, .. }) => link.reborn(here, ctx),
+            Err(DialError::Refused { refusal: Refusal::Dead { .. } | Refusal::OldIncarnation { .. }, .. }) => {
+                link.tell_member(LinkState::Condemned);
+            }
             Err(error) => link.give_up(&error),
         }));
         self.task = Some(task);

@@ -35,6 +35,11 @@ impl Drop for Counted {
     }
 }
 
+/// The session is over: the actor stops, and with it whatever it holds.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct Halt;
+
 /// Takes envelopes for one port, or refuses them.
 pub trait Door: Send + Sync + std::fmt::Debug {
     /// Puts envelopes in, in order, and returns those that found no room.

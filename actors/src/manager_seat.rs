@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use actix::dev::ToEnvelope;
@@ -32,7 +31,7 @@ pub struct Seat {
 #[derive(Debug)]
 struct Inner {
     manager: ArcSwapOption<Addr<ManagerActor>>,
-    node: OnceLock<(Post, Mailbox<MemberActor>)>,
+    node: ArcSwapOption<(Post, Mailbox<MemberActor>)>,
     store: PathBuf,
     waits: Waits,
     clock: NodeClock,
@@ -52,7 +51,7 @@ impl Seat {
     ///
     /// If the store cannot be opened or read the first time.
     pub async fn take(store: PathBuf, waits: Waits, clock: NodeClock) -> Result<(Self, Keeper), StoreError> {
-        let inner = Inner { manager: ArcSwapOption::empty(), node: OnceLock::new(), store, waits, clock };
+        let inner = Inner { manager: ArcSwapOption::empty(), node: ArcSwapOption::empty(), store, waits, clock };
         let seat = Self { inner: Arc::new(inner) };
         let first = seat.open().await?;
         let (stop, stopped) = oneshot::channel();
@@ -60,11 +59,10 @@ impl Seat {
         Ok((seat, Keeper { stop, task }))
     }
 
-    /// Tells the seat of its node, once that has joined.
+    /// Tells the seat of its node, each time that has joined.
     pub fn joined(&self, post: Post, member: Mailbox<MemberActor>) {
         post.open(Port::Manager, Arc::new(self.clone()));
-        // Joined once per process.
-        let _ = self.inner.node.set((post, member));
+        self.inner.node.store(Some(Arc::new((post, member))));
     }
 
     /// Tells the manager something of which only a few can be on their way; lost while there is none.
@@ -89,7 +87,8 @@ impl Seat {
         let actor = opening.await.expect("opening a store does not panic")?;
         let thread = ManagerThread::start(actor);
         self.inner.manager.store(Some(Arc::new(thread.addr().clone())));
-        if let Some((_, member)) = self.inner.node.get() {
+        if let Some(node) = self.inner.node.load_full() {
+            let (_, member) = &*node;
             self.tell_of_links(member).await;
         }
         Ok(thread)
@@ -161,7 +160,8 @@ impl Door for Seat {
 
 impl ManagerOut for Seat {
     fn tell(&self, to: Session, reply: ManagerReply) {
-        let Some((post, _)) = self.inner.node.get() else { return };
+        let Some(node) = self.inner.node.load_full() else { return };
+        let (post, _) = &*node;
         let port = match reply {
             ManagerReply::Range { .. } => Port::Directory,
             ManagerReply::Renewed { .. } | ManagerReply::NotMember { .. } | ManagerReply::View(_) => Port::Member,
@@ -171,7 +171,8 @@ impl ManagerOut for Seat {
     }
 
     fn tell_all(&self, reply: ManagerReply) {
-        let Some((post, _)) = self.inner.node.get() else { return };
+        let Some(node) = self.inner.node.load_full() else { return };
+        let (post, _) = &*node;
         let mut sessions: Vec<_> = post.view().members.values().map(|member| member.session).collect();
         if let ManagerReply::View(view) = &reply {
             sessions.extend(view.members.values().map(|member| member.session));
@@ -184,7 +185,8 @@ impl ManagerOut for Seat {
     }
 
     fn probe(&self, session: Session) {
-        if let Some((_, member)) = self.inner.node.get() {
+        if let Some(node) = self.inner.node.load_full() {
+            let (_, member) = &*node;
             member.tell(ProbePeer(session));
         }
     }
@@ -233,11 +235,17 @@ fn log(event: &ManagerEvent) {
             other = session.node.0,
             "a node asked on behalf of another one; the request was dropped"
         ),
+        ManagerEvent::Dead { session } => tracing::info!(
+            event = "node.dead",
+            id = session.node.0,
+            incarnation = session.incarnation.0,
+            "a life of a node is over for good; what it owned is lost"
+        ),
         ManagerEvent::LeaseEnded { session } => tracing::warn!(
             event = "lease.ended",
             id = session.node.0,
             incarnation = session.incarnation.0,
-            "a node has not renewed its lease; its entities cannot be reached unless it comes back"
+            "a node has not renewed its lease; unless it does so within the margin it is declared dead"
         ),
         ManagerEvent::StoreIsOld { session, theirs, ours } => tracing::error!(
             event = "manager.store_is_old",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message, ResponseFuture};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, ResponseFuture};
 use serde_json::json;
 use slipgate_cluster::member::{Input, Member, Output, Welcome};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
@@ -14,9 +14,10 @@ use tokio::sync::{oneshot, watch};
 
 use crate::chronicle::{Chronicle, Happened};
 use crate::clock::NodeClock;
+use crate::directory::{DirectoryActor, Sentenced};
 use crate::link::dial::Caller;
 use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
-use crate::mailbox::{Mail, Mailbox};
+use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::manager::{Left, Link, ProbeAnswered};
 use crate::manager_seat::Seat;
 use crate::post::Post;
@@ -58,6 +59,8 @@ pub enum LinkState {
     Answered,
     /// The peer has begun this new life.
     Reborn,
+    /// The peer has been told that this node's own life is over.
+    Condemned,
 }
 
 /// Asks a peer whether it lives, on the manager's behalf.
@@ -126,8 +129,10 @@ pub struct Surroundings {
     pub seat: Option<Seat>,
     /// Takes down who joins, and which links come and go.
     pub chronicle: Mailbox<Chronicle>,
-    /// Told when the node must stop, and why.
-    pub fatal: watch::Sender<Option<String>>,
+    /// The node's directory: it hears of verdicts.
+    pub directory: Mailbox<DirectoryActor>,
+    /// Told when this session is over: there was a verdict on it, or there is a later life of this node.
+    pub over: watch::Sender<bool>,
 }
 
 /// The membership's actor.
@@ -139,6 +144,8 @@ pub struct MemberActor {
     links: BTreeMap<NodeId, Linked>,
     scenes: Vec<Mailbox<SceneActor>>,
     stopping: bool,
+    /// Whether there was a lease when somebody last looked.
+    held: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -159,12 +166,14 @@ impl MemberActor {
             links: BTreeMap::new(),
             scenes: Vec::new(),
             stopping: false,
+            held: true,
         }
     }
 
     fn give(&mut self, input: Input) {
         let mut out = Vec::new();
         self.machine.handle(input, self.around.clock.now(), &mut out);
+        self.around.post.lease().prolong(self.machine.lease_until());
         for output in out {
             match output {
                 Output::Ask(request) => {
@@ -174,23 +183,55 @@ impl MemberActor {
                     }
                 }
                 Output::View(view) => self.take_view(&view),
-                Output::Superseded => {
-                    let reason = "the manager knows a later life of this node, or does not know it at all";
-                    // Whoever runs the node logs it and stops.
-                    self.around.fatal.send_replace(Some(reason.to_owned()));
-                }
+                Output::Superseded => self.end_session(),
             }
         }
     }
 
+    /// There was a verdict on this session, or there is a later life of this node: nothing more of it counts.
+    fn end_session(&self) {
+        self.around.post.lease().end();
+        self.around.over.send_replace(true);
+    }
+
     fn take_view(&mut self, view: &Arc<View>) {
         self.around.post.set_view(view.clone());
+        self.around.directory.tell(Sentenced(view.dead.clone()));
+        self.part_from_the_dead(view);
         self.link_all(view);
+    }
+
+    /// Nothing more is taken from, or sent to, a session that is over.
+    fn part_from_the_dead(&mut self, view: &View) {
+        let dead: Vec<_> = self.links.extract_if(.., |_, linked| view.is_dead(linked.session)).collect();
+        for (_, Linked { session, link, .. }) in dead {
+            link.tell(Close::Superseded);
+            self.around.post.unlink(session);
+            self.lost(session);
+        }
+    }
+
+    /// Tells once when the lease ends, and once when it is regained.
+    fn watch_lease(&mut self) {
+        let held = self.around.post.lease().is_held();
+        if held == self.held {
+            return;
+        }
+        self.held = held;
+        if held {
+            tracing::info!(event = "lease.regained", "the manager answers again; this node goes on where it paused");
+        } else {
+            tracing::warn!(
+                event = "lease.ended",
+                "the manager has not answered for a whole lease; this node pauses until it does: no turns, no output"
+            );
+        }
     }
 
     fn link_all(&mut self, view: &View) {
         let me = self.around.post.me();
-        for member in view.members.values().filter(|member| member.session.node != me.node) {
+        let others = view.members.values().filter(|member| member.session.node != me.node);
+        for member in others.filter(|member| !view.is_dead(member.session)) {
             let node = member.session.node;
             let known = self.links.get(&node).map(|linked| linked.session);
             if known.is_some_and(|known| known.incarnation >= member.session.incarnation) || self.stopping {
@@ -257,7 +298,10 @@ impl Actor for MemberActor {
         let view = self.machine.view().clone();
         self.chronicle("node.joined", self.around.post.me());
         self.link_all(&view);
-        ctx.run_interval(TICK, |actor, _| actor.give(Input::Tick));
+        ctx.run_interval(TICK, |actor, _| {
+            actor.give(Input::Tick);
+            actor.watch_lease();
+        });
     }
 }
 
@@ -318,6 +362,7 @@ impl Handler<LinkNews> for MemberActor {
             }
             LinkState::Answered => self.tell_manager(ProbeAnswered { session }),
             LinkState::Reborn => {}
+            LinkState::Condemned => self.end_session(),
         }
     }
 }
@@ -329,6 +374,17 @@ impl Handler<ProbePeer> for MemberActor {
         if let Some(linked) = self.links.get(&session.node).filter(|linked| linked.session == session) {
             linked.link.tell(Probe);
         }
+    }
+}
+
+impl Handler<Halt> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        for linked in self.links.values() {
+            linked.link.tell(Close::Superseded);
+        }
+        ctx.stop();
     }
 }
 

@@ -4,7 +4,8 @@
 //! turn costs one wake-up per destination and not one per message.
 //!
 //! Keeps: envelopes of one batch to one destination stay in order; an envelope for a session that is
-//! not the one at the other end of a link is dropped, for its sender repeats what matters.
+//! not the one at the other end of a link is dropped, for its sender repeats what matters; without a lease
+//! nothing leaves.
 //! Leaves out: decisions. Who lives where is in the view, who owns what at the homes.
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use slipgate_cluster::scene::answer_for_a_missing_scene;
 use slipgate_cluster::{Envelope, NodeId, Place, Port, Session, View};
 use slipgate_entity::OnlineId;
 
+use crate::lease::Lease;
 use crate::mailbox::Door;
 
 /// A handle on the node's post; cheap to clone.
@@ -27,6 +29,7 @@ pub struct Post {
 #[derive(Debug)]
 struct Inner {
     me: Session,
+    lease: Lease,
     view: ArcSwap<View>,
     doors: ArcSwap<BTreeMap<Port, Arc<dyn Door>>>,
     links: ArcSwap<BTreeMap<NodeId, LinkDoor>>,
@@ -41,8 +44,8 @@ struct LinkDoor {
 impl Post {
     /// The post of session `me`, without doors or links.
     #[must_use]
-    pub fn new(me: Session, view: Arc<View>) -> Self {
-        let inner = Inner { me, view: ArcSwap::new(view), doors: ArcSwap::default(), links: ArcSwap::default() };
+    pub fn new(me: Session, view: Arc<View>, lease: Lease) -> Self {
+        let inner = Inner { me, lease, view: ArcSwap::new(view), doors: ArcSwap::default(), links: ArcSwap::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -50,6 +53,12 @@ impl Post {
     #[must_use]
     pub fn me(&self) -> Session {
         self.inner.me
+    }
+
+    /// What allows this session to act.
+    #[must_use]
+    pub fn lease(&self) -> &Lease {
+        &self.inner.lease
     }
 
     /// A port of this node.
@@ -109,8 +118,24 @@ impl Post {
         });
     }
 
-    /// Writes a batch.
-    pub fn send(&self, batch: Vec<Envelope>) {
+    /// Closes the way to a session that is over.
+    pub fn unlink(&self, session: Session) {
+        self.inner.links.rcu(|links| {
+            let mut links = BTreeMap::clone(links);
+            if links.get(&session.node).is_some_and(|link| link.session == session) {
+                links.remove(&session.node);
+            }
+            links
+        });
+    }
+
+    /// Writes a batch; without a lease nothing leaves but what asks the manager for one.
+    pub fn send(&self, mut batch: Vec<Envelope>) {
+        if !self.inner.lease.is_held() {
+            let before = batch.len();
+            batch.retain(|envelope| envelope.from.port == Port::Member || envelope.from.port == Port::Manager);
+            count_dropped("lease", before - batch.len());
+        }
         let mut here: Vec<(Port, Vec<Envelope>)> = Vec::new();
         let mut away: Vec<(Session, Vec<Envelope>)> = Vec::new();
         for envelope in batch {

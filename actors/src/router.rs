@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
 use slipgate_cluster::stream::SendStream;
@@ -13,7 +13,7 @@ use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
 use crate::clock::NodeClock;
-use crate::mailbox::Mail;
+use crate::mailbox::{Halt, Mail};
 use crate::post::Post;
 
 /// Messages of a tool, to be sent in this order.
@@ -70,6 +70,10 @@ impl RouterActor {
     }
 
     fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        // What comes meanwhile is sent again by whoever keeps it.
+        if !self.post.lease().is_held() {
+            return;
+        }
         let now = self.clock.now();
         let mut out = Vec::new();
         for input in inputs {
@@ -97,6 +101,10 @@ impl RouterActor {
                 }),
                 Output::Applied(ticket) => self.note(ticket, |report, _| {
                     report.applied += 1;
+                    report.open -= 1;
+                }),
+                Output::Unknown(ticket) => self.note(ticket, |report, _| {
+                    report.unknown += 1;
                     report.open -= 1;
                 }),
                 Output::Dead(ticket) => self.note(ticket, |report, _| {
@@ -132,6 +140,14 @@ impl Actor for RouterActor {
             actor.turn([Input::Tick]);
             actor.answer_ended();
         });
+    }
+}
+
+impl Handler<Halt> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
 

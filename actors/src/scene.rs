@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
 use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, Output, Scene, Settings, Ticket};
 use slipgate_cluster::{Envelope, Now, Own, Port, Session};
@@ -31,7 +31,7 @@ pub use self::story::{explain, outcome_word, place_after, scene_text};
 use crate::chronicle::{Chronicle, Happened};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Register};
-use crate::mailbox::{Mail, Mailbox};
+use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
 use crate::types::Types;
@@ -112,6 +112,10 @@ impl SceneActor {
 
     /// Hands in inputs, then acknowledges and sends what came of them.
     fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        // What comes meanwhile is sent again by whoever keeps it.
+        if !self.around.post.lease().is_held() {
+            return;
+        }
         let now = self.around.clock.now();
         for input in inputs {
             self.step(input, now);
@@ -136,9 +140,9 @@ impl SceneActor {
                     self.step(Input::Sends { entity, to, payload }, now);
                 }
             }
-            Output::Register { ticket } => {
+            Output::Register { ticket, label } => {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
-                self.around.directory.tell(Register { ticket, owner: self.me, scene });
+                self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
             }
             Output::Create { entity, identity, .. } => self.bodies.create(entity, &identity),
             Output::Encode { entity } => {
@@ -156,6 +160,7 @@ impl SceneActor {
             Output::Bounced { why, .. } => {
                 let why = match why {
                     Bounce::Dead => "dead",
+                    Bounce::Unknown => "unknown",
                     Bounce::Busy => "busy",
                     Bounce::TooLarge => "too_large",
                 };
@@ -202,6 +207,14 @@ impl Actor for SceneActor {
         self.mailbox = Some(mailbox);
         ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
         ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
+    }
+}
+
+impl Handler<Halt> for SceneActor {
+    type Result = ();
+
+    fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        ctx.stop();
     }
 }
 

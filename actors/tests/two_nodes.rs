@@ -10,6 +10,7 @@ use actix::Actor;
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::{self, Gate, Joined, Standing};
 use slipgate_actors::mailbox::Mailbox;
@@ -122,7 +123,7 @@ struct Node {
     scene: Mailbox<SceneActor>,
     own: Own,
     _standing: watch::Sender<Standing>,
-    _fatal: watch::Receiver<Option<String>>,
+    _over: watch::Receiver<bool>,
 }
 
 impl Cluster {
@@ -144,7 +145,7 @@ impl Node {
     fn start(number: u16, network: &Breakable, view: Arc<View>) -> Self {
         let session = Session::new(number, 1);
         let clock = NodeClock::start();
-        let post = Post::new(session, view.clone());
+        let post = Post::new(session, view.clone(), Lease::new(Now(u64::MAX), clock));
         let own = Own::new(session, SceneId(number));
         let directory = DirectoryActor::new(post.clone(), clock, "m".to_owned()).start();
         let directory = open(&post, Port::Directory, directory);
@@ -161,12 +162,12 @@ impl Node {
             post: post.clone(),
             clock,
             types,
-            directory,
+            directory: directory.clone(),
             router: router.clone(),
             chronicle: chronicle.clone(),
         };
         let scene = open(&post, Port::Scene(own.scene), SceneActor::new(settings, around).start());
-        let (fatal, fatal_news) = watch::channel(None);
+        let (over, over_news) = watch::channel(false);
         let caller = Caller { cluster: "test".to_owned(), name: name(number) };
         let welcome = Welcome { session, view, lease: Duration::from_secs(60), asked: Now(0) };
         let around = member::Surroundings {
@@ -177,14 +178,15 @@ impl Node {
             manager: "m".to_owned(),
             seat: None,
             chronicle,
-            fatal,
+            directory: directory.clone(),
+            over,
         };
         let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
         let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new("m").expect("a name");
         let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, standing };
         actix_rt::spawn(gate::keep(gate, Box::new(network.network.listen(name(number).as_str()))));
-        Self { router, scene, own, _standing: tell_standing, _fatal: fatal_news }
+        Self { router, scene, own, _standing: tell_standing, _over: over_news }
     }
 
     async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
@@ -253,5 +255,11 @@ fn view() -> View {
         let range = RangeId(number.into());
         (range, Home { range, session: Session::new(number, 1) })
     });
-    View { version: 1, members: BTreeMap::from(members), scenes: BTreeMap::from(scenes), homes: BTreeMap::from(homes) }
+    View {
+        version: 1,
+        members: BTreeMap::from(members),
+        scenes: BTreeMap::from(scenes),
+        homes: BTreeMap::from(homes),
+        ..View::default()
+    }
 }

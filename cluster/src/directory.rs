@@ -12,13 +12,15 @@
 //! Keeps: a record changes only if `(owner, epoch)` is as expected, and then its epoch rises by one;
 //! a dead entity stays dead; every request is answered with the record as it now stands; an owner
 //! that loses an entity by somebody else's request is told.
-//! Leaves out: who may be declared dead and what that does to records; rebuilding a home that died.
+//! Leaves out: who is declared dead (`manager`); rebuilding a home that died.
+
+use std::collections::BTreeMap;
 
 use slipgate_entity::{FixedMap, OnlineId, RangeId};
 
 use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;
-use crate::{Epoch, Own, Place, Record};
+use crate::{Epoch, Incarnation, NodeId, Own, Place, Record, Session};
 
 /// What a directory is told or asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +36,11 @@ pub enum Input {
         entity: OnlineId,
         /// The scene.
         owner: Own,
+        /// The entity's label, to name it by should it be lost.
+        label: Option<String>,
     },
+    /// The manager's verdicts: every life of a node up to the one named is over.
+    Sentenced(BTreeMap<NodeId, Incarnation>),
     /// Somebody asks for a record, or to change it.
     Heard {
         /// Who; gets the answer.
@@ -54,6 +60,19 @@ pub enum Output {
         /// What.
         control: Control,
     },
+    /// An entity was lost with the session that owned it.
+    Lost(Lost),
+}
+
+/// An entity that was lost with the session that owned it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The entity.
+    pub entity: OnlineId,
+    /// Its label.
+    pub label: Option<String>,
+    /// Where it was.
+    pub owner: Own,
 }
 
 /// The records of this session's ranges.
@@ -61,6 +80,8 @@ pub enum Output {
 pub struct Directory {
     ranges: FixedMap<RangeId, Vec<Option<Record>>>,
     ownership: Ownership,
+    labels: FixedMap<OnlineId, String>,
+    dead: BTreeMap<NodeId, Incarnation>,
 }
 
 impl Directory {
@@ -89,7 +110,11 @@ impl Directory {
             Input::Opened { range } => {
                 self.ranges.or_insert_with(range, Vec::new);
             }
-            Input::Registered { entity, owner } => self.register(entity, owner),
+            Input::Registered { entity, owner, label } => self.register(entity, owner, label),
+            Input::Sentenced(dead) => {
+                self.dead = dead;
+                self.bury(out);
+            }
             Input::Heard { from, control: Control::Query { entity, nonce } } => self.answer(from, entity, nonce, out),
             Input::Heard { from, control: Control::Cas { entity, owner, epoch, new, nonce } } => {
                 let hit = may_ask(from, owner, &new) && self.swap(entity, (owner, epoch), new);
@@ -107,7 +132,7 @@ impl Directory {
         }
     }
 
-    fn register(&mut self, entity: OnlineId, owner: Own) {
+    fn register(&mut self, entity: OnlineId, owner: Own, label: Option<String>) {
         let records = self.ranges.get_mut(&entity.range()).expect("an id is registered at the home of its range");
         let slot = index(entity);
         if records.len() <= slot {
@@ -117,20 +142,49 @@ impl Directory {
         assert!(record.is_none(), "expected {entity} to be fresh, found {record:?}");
         *record = Some(Record::registered(owner));
         self.ownership.assign(entity, owner);
+        if let Some(label) = label {
+            self.labels.insert(entity, label);
+        }
+    }
+
+    /// Whatever dead sessions own is lost. The epoch rises, or those who wait for it would never be told.
+    fn bury(&mut self, out: &mut Vec<Output>) {
+        let buried: Vec<_> = self.ownership.owners().filter(|owner| self.is_dead(*owner)).collect();
+        for owner in buried {
+            for entity in self.ownership.list(owner).to_vec() {
+                let record = self.record(entity).expect("an entity with an owner has a record");
+                let hit = self.swap(entity, (owner, record.epoch), record.buried());
+                assert!(hit, "expected the record of {entity} to name {owner:?}, found {record:?}");
+                let label = self.labels.remove(&entity);
+                out.push(Output::Lost(Lost { entity, label, owner }));
+            }
+        }
+    }
+
+    fn is_dead(&self, owner: Own) -> bool {
+        let Session { node, incarnation } = owner.session;
+        self.dead.get(&node).is_some_and(|upto| incarnation <= *upto)
     }
 
     fn swap(&mut self, entity: OnlineId, expected: (Own, Epoch), new: Record) -> bool {
+        // Nobody is buried twice: what a dead session would own would never be looked for again.
+        let for_the_dead = new.owner.is_some_and(|owner| self.is_dead(owner));
         let Some(records) = self.ranges.get_mut(&entity.range()) else { return false };
         let Some(Some(record)) = records.get_mut(index(entity)) else { return false };
         let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
         let well_formed = new.epoch == record.epoch.next() && (new.data == record.data || new.data == new.epoch);
-        if !as_expected || !well_formed {
+        if !as_expected || !well_formed || for_the_dead {
             return false;
         }
         *record = new;
         match new.owner {
             Some(owner) => self.ownership.assign(entity, owner),
-            None => self.ownership.retire(entity),
+            None => {
+                if !new.lost {
+                    self.labels.remove(&entity);
+                }
+                self.ownership.retire(entity)
+            }
         };
         true
     }
@@ -140,7 +194,7 @@ impl Directory {
         let Some(owner) = record.owner else { return };
         let same_node = owner.session.node == me.session.node && from.session == me.session;
         if same_node && owner.session.incarnation < me.session.incarnation {
-            let new = Record { owner: Some(me), epoch: record.epoch.next(), data: record.data };
+            let new = record.changed_to(Some(me));
             self.swap(entity, (owner, record.epoch), new);
         }
     }
@@ -185,7 +239,8 @@ mod tests {
         let mut directory = Directory::default();
         let mut out = Vec::new();
         directory.handle(Input::Opened { range: RANGE }, &mut out);
-        directory.handle(Input::Registered { entity: entity(), owner: own(1, 1) }, &mut out);
+        let label = Some("ann".to_owned());
+        directory.handle(Input::Registered { entity: entity(), owner: own(1, 1), label }, &mut out);
         assert!(out.is_empty());
         directory
     }
@@ -193,8 +248,10 @@ mod tests {
     fn ask(directory: &mut Directory, from: Own, control: Control) -> Vec<(Place, Record)> {
         let mut out = Vec::new();
         directory.handle(Input::Heard { from: from.into(), control }, &mut out);
-        let told = out.into_iter().map(|Output::Tell { to, control }| {
-            let Control::RecordIs { record, .. } = control else { panic!("expected a record, got {control:?}") };
+        let told = out.into_iter().map(|output| {
+            let Output::Tell { to, control: Control::RecordIs { record, .. } } = output else {
+                panic!("expected a record, got {output:?}");
+            };
             (to, record)
         });
         told.collect()
@@ -245,7 +302,7 @@ mod tests {
         let mut directory = directory();
         let stands = Record::registered(own(1, 1));
         let skips = Record::handed_to(own(2, 1), Epoch::new(0, 7));
-        let invents = Record { owner: Some(own(2, 1)), epoch: Epoch::FIRST.next(), data: Epoch::new(0, 9) };
+        let invents = Record { data: Epoch::new(0, 9), ..Record::handed_to(own(2, 1), Epoch::FIRST.next()) };
         for new in [skips, invents] {
             let told = ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
             assert_eq!(told, [(own(2, 1).into(), stands)]);
@@ -255,7 +312,7 @@ mod tests {
     #[test]
     fn dead_is_final_and_an_id_that_was_never_given_out_is_dead() {
         let mut directory = directory();
-        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        let dead = Record::registered(own(1, 1)).changed_to(None);
         ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, dead));
         let revived = Record::handed_to(own(1, 1), dead.epoch.next());
         assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), dead.epoch, revived)), [(own(1, 1).into(), dead)]);
@@ -282,7 +339,44 @@ mod tests {
         let stands = Record::registered(own(1, 1));
         assert_eq!(ask(&mut directory, own(2, 9), reclaim(own(2, 9)))[0].1, stands);
         assert_eq!(ask(&mut directory, own(1, 1), reclaim(own(1, 1)))[0].1, stands);
-        let reclaimed = Record { owner: Some(own(1, 2)), epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        let reclaimed = Record::registered(own(1, 1)).changed_to(Some(own(1, 2)));
         assert_eq!(ask(&mut directory, own(1, 2), reclaim(own(1, 2)))[0].1, reclaimed);
+    }
+
+    fn sentence(directory: &mut Directory, node: u16, upto: u32) -> Vec<Output> {
+        let mut out = Vec::new();
+        directory.handle(Input::Sentenced([(NodeId(node), Incarnation(upto))].into()), &mut out);
+        out
+    }
+
+    #[test]
+    fn a_verdict_makes_what_the_session_owned_lost_by_name_and_raises_the_epoch() {
+        let mut directory = directory();
+        assert_eq!(sentence(&mut directory, 1, 0), []);
+        let lost = Lost { entity: entity(), label: Some("ann".to_owned()), owner: own(1, 1) };
+        assert_eq!(sentence(&mut directory, 1, 1), [Output::Lost(lost)]);
+        assert_eq!(directory.record(entity()), Some(Record::registered(own(1, 1)).buried()));
+        assert_eq!(directory.ownership().len(), 0);
+        assert_eq!(sentence(&mut directory, 1, 1), []);
+    }
+
+    #[test]
+    fn a_cas_in_favour_of_a_dead_session_misses_before_and_after_the_burial() {
+        let mut directory = directory();
+        sentence(&mut directory, 2, 3);
+        let new = Record::handed_to(own(2, 3), Epoch::FIRST.next());
+        let told = ask(&mut directory, own(2, 3), cas(own(1, 1), Epoch::FIRST, new));
+        assert_eq!(told[0].1, Record::registered(own(1, 1)));
+        let new = Record::handed_to(own(2, 4), Epoch::FIRST.next());
+        assert_eq!(ask(&mut directory, own(2, 4), cas(own(1, 1), Epoch::FIRST, new))[0].1, new);
+    }
+
+    #[test]
+    fn a_staged_copy_whose_cas_comes_before_the_burial_lives_on() {
+        let mut directory = directory();
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
+        assert_eq!(sentence(&mut directory, 1, 1), []);
+        assert_eq!(directory.record(entity()), Some(new));
     }
 }

@@ -46,7 +46,7 @@ use life::{Life, Presence};
 pub use message::{Counter, JoinRefusal, JoinReply, JoinRequest, ManagerReply, ManagerRequest, SceneDeclaration};
 pub use state::{Grant, Stored, Write};
 
-use crate::{NodeId, NodeName, Now, Session, View};
+use crate::{Incarnation, NodeId, NodeName, Now, Session, View};
 
 /// Names a join while it waits; made by the shell, meaningless outside its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +123,8 @@ pub struct Manager {
     told: Arc<View>,
     waits: Waits,
     lives: BTreeMap<NodeId, Life>,
+    /// Superseded lives without a verdict: when their leases end.
+    ending: BTreeMap<Session, Now>,
     joins: BTreeMap<NodeName, Queue>,
 }
 
@@ -134,7 +136,13 @@ impl Manager {
     pub fn load(stored: Stored, waits: Waits, now: Now) -> Self {
         let life = Life::begin(Presence::Loaded, now + waits.lease);
         let lives = stored.view.members.keys().map(|node| (*node, life)).collect();
-        Self { told: Arc::new(stored.view.clone()), stored, waits, lives, joins: BTreeMap::new() }
+        let earlier = stored.view.members.values().filter_map(|member| {
+            let Session { node, incarnation } = member.session;
+            let before = Session { node, incarnation: Incarnation(incarnation.0.checked_sub(1)?) };
+            (before.incarnation.0 > 0 && !stored.view.is_dead(before)).then_some((before, now + waits.lease))
+        });
+        let ending = earlier.collect();
+        Self { told: Arc::new(stored.view.clone()), stored, waits, lives, ending, joins: BTreeMap::new() }
     }
 
     /// The cluster as it was last told.
@@ -173,7 +181,7 @@ impl Manager {
     }
 
     fn latest_life(&mut self, session: Session) -> Option<&mut Life> {
-        if !self.stored.view.is_latest(session) {
+        if !self.stored.view.is_live(session) {
             return None;
         }
         self.lives.get_mut(&session.node)
@@ -194,6 +202,7 @@ impl Manager {
         }
         if leaves {
             out.push(Output::Event(ManagerEvent::Left { session }));
+            self.bury(&[session], out);
         }
         if presence == Presence::Linked {
             // It may have missed a view while there was no link, and the manager's own new life with it.
@@ -202,15 +211,34 @@ impl Manager {
         self.decide_held_by(session, now, out);
     }
 
-    /// Reports leases that ran out, each once. Verdicts will start here.
+    /// Reports leases that ran out, each once; after the margin, declares the sessions dead.
     fn end_leases(&mut self, now: Now, out: &mut Vec<Output>) {
+        let margin = self.waits.margin;
+        let mut over: Vec<Session> =
+            self.ending.iter().filter(|(_, until)| now >= **until + margin).map(|(session, _)| *session).collect();
         for (node, life) in &mut self.lives {
-            if life.lease_ended || life.presence == Presence::Left || now < life.lease_until {
+            let session = self.stored.view.members.get(node).expect("every life belongs to a member").session;
+            if now < life.lease_until || self.stored.view.is_dead(session) {
                 continue;
             }
-            life.lease_ended = true;
-            let member = self.stored.view.members.get(node).expect("every life belongs to a member");
-            out.push(Output::Event(ManagerEvent::LeaseEnded { session: member.session }));
+            if !std::mem::replace(&mut life.lease_ended, true) {
+                out.push(Output::Event(ManagerEvent::LeaseEnded { session }));
+            }
+            if now >= life.lease_until + margin {
+                over.push(session);
+            }
         }
+        self.bury(&over, out);
+    }
+
+    /// The verdict: these sessions are over for good. On disk before anybody hears of it.
+    fn bury(&mut self, sessions: &[Session], out: &mut Vec<Output>) {
+        if sessions.is_empty() {
+            return;
+        }
+        self.commit(sessions.iter().map(|session| Write::Dead(*session)).collect(), out);
+        self.ending.retain(|session, _| !self.stored.view.is_dead(*session));
+        out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
+        out.extend(sessions.iter().map(|session| Output::Event(ManagerEvent::Dead { session: *session })));
     }
 }

@@ -5,8 +5,12 @@
 //!
 //! Keeps: the view's version only rises; the lease is only prolonged by an answer to this session;
 //! once superseded, a member asks for nothing any more.
-//! Leaves out: stopping at the end of the lease. `lease_left` says how much is left, and nobody acts
-//! on it yet. Also ranges (`range`), and joining: a member begins with its welcome.
+//! A lease that has ended may be regained: as long as the manager has passed no verdict on the session,
+//! nobody else has acted on its end, and the session goes on where it paused. After a verdict the manager
+//! answers that the session is no member, and it is over.
+//!
+//! Leaves out: pausing while there is no lease (`slipgate_actors::lease`); ranges (`range`); and joining: a
+//! member begins with its welcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,6 +83,12 @@ impl Member {
         &self.view
     }
 
+    /// When the lease ends.
+    #[must_use]
+    pub fn lease_until(&self) -> Now {
+        self.lease_until
+    }
+
     /// How much is left of the lease; zero from its end on, and once superseded.
     #[must_use]
     pub fn lease_left(&self, now: Now) -> Duration {
@@ -123,7 +133,8 @@ impl Member {
         let latest = view.members.get(&self.session.node).map(|member| member.session);
         self.view = view.clone();
         out.push(Output::View(view));
-        if latest.is_some_and(|latest| latest.incarnation > self.session.incarnation) {
+        let dead = self.view.is_dead(self.session);
+        if dead || latest.is_some_and(|latest| latest.incarnation > self.session.incarnation) {
             self.supersede(out);
         }
     }

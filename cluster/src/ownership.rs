@@ -92,6 +92,11 @@ impl Ownership {
         self.owners.list(own)
     }
 
+    /// Everybody who has entities, in no promised order but the same in every run.
+    pub fn owners(&self) -> impl Iterator<Item = Own> + '_ {
+        self.owners.iter()
+    }
+
     /// Entities that have an owner.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -101,25 +101,40 @@ pub struct Record {
     pub epoch: Epoch,
     /// Which copy of the state counts: the epoch at which it was handed over.
     pub data: Epoch,
+    /// Whether the entity was lost with the session that owned it: what was said to it last may have been
+    /// applied or not. Only ever set where there is no owner.
+    pub lost: bool,
 }
 
 impl Record {
     /// The record of an entity that was just registered.
     #[must_use]
     pub fn registered(owner: Own) -> Self {
-        Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST }
+        Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST, lost: false }
     }
 
     /// What a complete home says of an id that has no record.
     #[must_use]
     pub fn never() -> Self {
-        Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO }
+        Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO, lost: false }
     }
 
     /// The record after a hand-over to `to`.
     #[must_use]
     pub fn handed_to(to: Own, label: Epoch) -> Self {
-        Self { owner: Some(to), epoch: label, data: label }
+        Self { owner: Some(to), epoch: label, data: label, lost: false }
+    }
+
+    /// The record after the next change, which leaves the copy as it is and names `owner`, or nobody.
+    #[must_use]
+    pub fn changed_to(&self, owner: Option<Own>) -> Self {
+        Self { owner, epoch: self.epoch.next(), data: self.data, lost: false }
+    }
+
+    /// The record after its owner's session was declared dead.
+    #[must_use]
+    pub fn buried(&self) -> Self {
+        Self { lost: true, ..self.changed_to(None) }
     }
 
     /// Whether the record names `own`.

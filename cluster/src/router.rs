@@ -5,7 +5,7 @@
 //! ([`scene`](crate::scene)); when such an entity despawns, what it sent and nobody acknowledged
 //! passes to the router, which goes on until it is answered.
 //!
-//! Keeps: an accepted message is applied once or answered `Dead`; messages to one receiver leave in the
+//! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost; messages to one receiver leave in the
 //! order they were accepted; after a refusal, later messages of the same batch to the same receiver are
 //! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
 //! Leaves out: which thread runs it; where homes and owners are on the network.
@@ -71,6 +71,8 @@ pub enum Output {
     Applied(Ticket),
     /// The accepted message can never be applied: the receiver is dead.
     Dead(Ticket),
+    /// The receiver was lost with its node: the accepted message was applied before that, or never will be.
+    Unknown(Ticket),
 }
 
 /// One router's streams.
@@ -147,7 +149,8 @@ impl Router {
                     self.with_line(stream, entity, now, out, |line, out| {
                         line.stream.learn_record(&record);
                         if dead {
-                            out.extend(line.tickets.drain(..).map(Output::Dead));
+                            let answer = if record.lost { Output::Unknown } else { Output::Dead };
+                            out.extend(line.tickets.drain(..).map(answer));
                         }
                     });
                 }
@@ -355,7 +358,8 @@ mod tests {
                 | Output::Accepted(_)
                 | Output::Busy(_)
                 | Output::Applied(_)
-                | Output::Dead(_) => None,
+                | Output::Dead(_)
+                | Output::Unknown(_) => None,
             })
             .collect()
     }
@@ -409,6 +413,16 @@ mod tests {
         send(&mut router, &[(1, 1), (2, 1), (3, 2)]);
         assert_eq!(record(&mut router, 1, Record::never()), [Output::Dead(Ticket(1)), Output::Dead(Ticket(2))]);
         assert_eq!(router.waiting(), 1);
+    }
+
+    #[test]
+    fn a_lost_receiver_leaves_what_was_unacknowledged_unknown_and_never_says_dead() {
+        let mut router = router();
+        send(&mut router, &[(1, 1), (2, 1)]);
+        record(&mut router, 1, Record::registered(own(2)));
+        hear(&mut router, ack(1, 1, 1, 1));
+        assert_eq!(record(&mut router, 1, Record::registered(own(2)).buried()), [Output::Unknown(Ticket(2))]);
+        assert_eq!(router.waiting(), 0);
     }
 
     #[test]

@@ -204,8 +204,9 @@ impl Scene {
             out.push(Output::Answer { ticket, answer: Answer::NotSpawned(refusal) });
             return;
         }
+        let label = identity.label.clone();
         self.spawning.insert(ticket, identity);
-        out.push(Output::Register { ticket });
+        out.push(Output::Register { ticket, label });
     }
 
     fn registered(&mut self, ticket: Ticket, entity: OnlineId, out: &mut Vec<Output>) {

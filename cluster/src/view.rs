@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use slipgate_entity::{RangeId, SceneId};
 
-use crate::{NodeId, NodeName, Own, Place, Port, Session};
+use crate::{Incarnation, NodeId, NodeName, Own, Place, Port, Session};
 
 /// A member of the cluster, in its latest life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,15 +53,30 @@ pub struct View {
     pub scenes: BTreeMap<SceneId, ScenePlacement>,
     /// Homes by range.
     pub homes: BTreeMap<RangeId, Home>,
+    /// Verdicts: every life of the node up to this one is over. A life's lease ends before the next one's
+    /// verdict, so one number a node is enough.
+    pub dead: BTreeMap<NodeId, Incarnation>,
 }
 
 impl View {
-    /// The scene `scene` in the latest life of its node, if both are known.
+    /// The scene `scene` in the latest life of its node, if both are known and that life is not over.
     #[must_use]
     pub fn own_of(&self, scene: SceneId) -> Option<Own> {
         let placement = self.scenes.get(&scene)?;
         let member = self.members.get(&placement.node)?;
-        Some(Own::new(member.session, scene))
+        (!self.is_dead(member.session)).then(|| Own::new(member.session, scene))
+    }
+
+    /// Whether there is a verdict on `session`: it is over for good.
+    #[must_use]
+    pub fn is_dead(&self, session: Session) -> bool {
+        self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
+    }
+
+    /// Whether `session` is the latest life of its node, and not over.
+    #[must_use]
+    pub fn is_live(&self, session: Session) -> bool {
+        self.is_latest(session) && !self.is_dead(session)
     }
 
     /// The home of `range`.

@@ -257,7 +257,8 @@ impl Cluster {
             (Port::Directory, Message::Control(control)) => {
                 let mut out = Vec::new();
                 self.home.handle(directory::Input::Heard { from, control }, &mut out);
-                for directory::Output::Tell { to, control } in out {
+                for output in out {
+                    let directory::Output::Tell { to, control } = output else { panic!("nobody died: {output:?}") };
                     self.send(HOME, to, Message::Control(control));
                 }
             }
@@ -280,9 +281,9 @@ impl Cluster {
                 let number = u64::from_le_bytes(payload[..].try_into().expect("eight bytes"));
                 self.bodies.entry(entity).or_default().push(number);
             }
-            Output::Register { ticket } => {
+            Output::Register { ticket, label } => {
                 let entity = OnlineId::new(RangeId(1), self.issue());
-                self.home.handle(directory::Input::Registered { entity, owner: at }, &mut Vec::new());
+                self.home.handle(directory::Input::Registered { entity, owner: at, label }, &mut Vec::new());
                 self.tell(at, Input::Registered { ticket, entity });
             }
             Output::Encode { entity } => self.tell(at, Input::Encoded { entity, body: Vec::new() }),
@@ -321,7 +322,8 @@ impl Cluster {
                 router::Output::Accepted(_)
                 | router::Output::Busy(_)
                 | router::Output::Applied(_)
-                | router::Output::Dead(_) => self.verdicts.push(output),
+                | router::Output::Dead(_)
+                | router::Output::Unknown(_) => self.verdicts.push(output),
             }
         }
     }

@@ -94,6 +94,11 @@ pub enum Question {
         /// At most so many per node.
         limit: u32,
     },
+    /// Entities that were lost with their nodes, latest first. Answer: [`Answer::Lost`].
+    Lost {
+        /// At most so many.
+        limit: u32,
+    },
 }
 
 /// One message to send.
@@ -139,6 +144,8 @@ pub enum Answer {
     Moves(Vec<MoveReport>),
     /// Events, per node in order.
     Events(Vec<Event>),
+    /// Lost entities, per home the latest first.
+    Lost(Vec<LostRow>),
 }
 
 /// The cluster at a glance.
@@ -257,6 +264,21 @@ pub struct EntityRow {
     pub epoch: u64,
 }
 
+/// An entity that was lost with its node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostRow {
+    /// Its online id.
+    pub entity: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// The scene where it was.
+    pub scene: String,
+    /// The node of the scene.
+    pub node: String,
+    /// The life of that node that is over.
+    pub incarnation: u32,
+}
+
 /// Everything about one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityReport {
@@ -309,6 +331,9 @@ pub struct SendReport {
     pub open: u32,
     /// Positions in the request of those that were busy.
     pub busy_at: Vec<u32>,
+    /// Of the accepted ones, answered `Unknown`: the entity was lost with its node, and may have applied
+    /// them before.
+    pub unknown: u32,
 }
 
 /// One attempt to move.

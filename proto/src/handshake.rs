@@ -112,6 +112,12 @@ pub enum Refusal {
     /// This node is stopping.
     #[error("this node is stopping")]
     Stopping,
+    /// The manager has declared the life that dials dead; the node must join anew.
+    #[error("the manager has declared this life of node {name} dead: it must join anew")]
+    Dead {
+        /// The node.
+        name: NodeName,
+    },
 }
 
 /// Why a handshake text cannot be read.

@@ -112,6 +112,15 @@ pub struct EntitiesQuery {
     pub limit: u32,
 }
 
+/// Parameters of `GET lost`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LostQuery {
+    /// At most so many: 1 to [`ENTITIES_MAX`], 1,000 if left out.
+    #[serde(default = "thousand")]
+    pub limit: u32,
+}
+
 /// Parameters of `GET moves`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

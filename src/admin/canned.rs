@@ -54,6 +54,7 @@ fn friendly(question: &Question) -> Answer {
         }
         Question::Migrate { .. } => Answer::Move(moved()),
         Question::Despawn { .. } => Answer::Despawned(row()),
+        Question::Lost { .. } => Answer::Lost(Vec::new()),
         Question::Moves { .. } => Answer::Moves(vec![moved()]),
         Question::Events { after, .. } => {
             let number = after.first().map_or(1, |cursor| cursor.number + 1);

@@ -123,7 +123,8 @@ impl<O: Oracle> Reader<O> {
             | Answer::Sent(_)
             | Answer::Move(_)
             | Answer::Despawned(_)
-            | Answer::Moves(_) => Ok(Vec::new()),
+            | Answer::Moves(_)
+            | Answer::Lost(_) => Ok(Vec::new()),
         }
     }
 

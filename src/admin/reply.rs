@@ -74,6 +74,7 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Despawned(row) => ok.json(row),
         Answer::Moves(reports) => ok.json(reports),
         Answer::Events(events) => ok.json(events),
+        Answer::Lost(rows) => ok.json(rows),
     }
 }
 

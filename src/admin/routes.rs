@@ -7,7 +7,9 @@ use actix_web::web::{Data, Json, Path, Query, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use slipgate_proto::admin::{Answer, Outgoing, Problem, ProblemKind, Question};
 
-use super::body::{self, BatchBody, DespawnQuery, EntitiesQuery, MessageBody, MoveBody, MovesQuery, SpawnBody};
+use super::body::{
+    self, BatchBody, DespawnQuery, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery, SpawnBody,
+};
 use super::reply::{self, Rejection};
 use super::{BODY_BYTES_MAX, Oracle, events, health};
 
@@ -29,6 +31,7 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
             .service(at("/api/v1/events").route(web::get().to(events::stream::<O>)))
             .service(at("/api/v1/messages").route(web::post().to(send_batch::<O>)))
             .service(at("/api/v1/entities").route(web::get().to(entities::<O>)).route(web::post().to(spawn::<O>)))
+            .service(at("/api/v1/lost").route(web::get().to(lost::<O>)))
             .service(at("/api/v1/entities/{id}").route(web::get().to(show::<O>)).route(web::delete().to(despawn::<O>)))
             .service(at("/api/v1/entities/{id}/messages").route(web::post().to(send::<O>)))
             .service(at("/api/v1/entities/{id}/moves").route(web::post().to(migrate::<O>)))
@@ -87,6 +90,12 @@ async fn entities<O: Oracle>(oracle: Data<O>, query: Query<EntitiesQuery>) -> Re
     let EntitiesQuery { scene, limit } = query.into_inner();
     within("limit", limit, body::ENTITIES_MAX)?;
     asked(&oracle, Question::Entities { scene, limit }).await
+}
+
+async fn lost<O: Oracle>(oracle: Data<O>, query: Query<LostQuery>) -> Reply {
+    let LostQuery { limit } = query.into_inner();
+    within("limit", limit, body::ENTITIES_MAX)?;
+    asked(&oracle, Question::Lost { limit }).await
 }
 
 async fn show<O: Oracle>(oracle: Data<O>, entity: Path<String>) -> Reply {

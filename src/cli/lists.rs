@@ -1,7 +1,7 @@
 //! `nodes`, `scenes`, `entities`, `moves`: one line for each.
 
 use clap::Args;
-use slipgate_proto::admin::{EntityRow, MoveReport, NodeReport, SceneReport};
+use slipgate_proto::admin::{EntityRow, LostRow, MoveReport, NodeReport, SceneReport};
 
 use super::console::{Column, Console, micros, number, or_dash, text};
 use super::failure::Failure;
@@ -14,6 +14,9 @@ pub struct EntitiesArgs {
     /// Only those of the scene with this name or number
     #[arg(long, value_name = "SCENE")]
     pub scene: Option<String>,
+    /// Those that were lost with their nodes, latest first, in place of those that live
+    #[arg(long, conflicts_with = "scene")]
+    pub lost: bool,
     /// At most so many
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=i64::from(ENTITIES_MAX)))]
     pub limit: u32,
@@ -63,6 +66,9 @@ pub fn scenes(client: &Client, console: &mut Console<'_>) -> Result<(), Failure>
 ///
 /// If there is no answer.
 pub fn entities(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    if args.lost {
+        return lost(args, client, console);
+    }
     let scene = args.scene.as_ref().map(|scene| format!("&scene={}", segment(scene))).unwrap_or_default();
     let rows: Vec<EntityRow> = client.get(&format!("/api/v1/entities?limit={}{scene}", args.limit))?;
     console.list(&rows, &entity_columns())?;
@@ -70,6 +76,18 @@ pub fn entities(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>)
         console.note(&format!("there may be more than these {}; see --limit and --scene", args.limit));
     }
     Ok(())
+}
+
+fn lost(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
+    let rows: Vec<LostRow> = client.get(&format!("/api/v1/lost?limit={}", args.limit))?;
+    let columns = [
+        text("ENTITY", |row: &LostRow| row.entity.clone()),
+        text("LABEL", |row| or_dash(row.label.as_deref())),
+        text("SCENE", |row| row.scene.clone()),
+        text("NODE", |row| row.node.clone()),
+        number("LIFE", |row| row.incarnation.to_string()),
+    ];
+    Ok(console.list(&rows, &columns)?)
 }
 
 /// Lists moves, newest first.

@@ -59,7 +59,6 @@ pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
             | NodeError::Port { .. }
             | NodeError::Disk { .. }
             | NodeError::Store(_)
-            | NodeError::Superseded(_)
             | NodeError::Admin(_) => (Exit::Failed, "node"),
         };
         Failure::new(exit, reason, error.to_string())

@@ -62,13 +62,15 @@ fn add(total: &mut SendReport, part: SendReport, sent_before: u32) {
     total.busy += part.busy;
     total.applied += part.applied;
     total.dead += part.dead;
+    total.unknown += part.unknown;
     total.open += part.open;
     total.busy_at.extend(part.busy_at.into_iter().map(|at| at + sent_before));
 }
 
 fn line(total: &SendReport) -> String {
-    let SendReport { accepted, busy, applied, dead, open, .. } = total;
-    format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}")
+    let SendReport { accepted, busy, applied, dead, open, unknown, .. } = total;
+    let lost = if *unknown > 0 { format!("  unknown {unknown}") } else { String::new() };
+    format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{lost}")
 }
 
 fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failure> {
@@ -86,6 +88,13 @@ fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failu
         return Err(Failure::new(Exit::NotFound, "dead", text)
             .with_state(format!("{name} is nowhere, and its id is never given out again"))
             .with_hint("slipgate entities"));
+    }
+    if total.unknown > 0 {
+        let text =
+            format!("{name} was lost with its node, and whether {} reached it is unknown", messages(total.unknown));
+        return Err(Failure::new(Exit::Failed, "unknown", text)
+            .with_state("it was applied before that, or never will be")
+            .with_hint("slipgate entities --lost"));
     }
     if args.wait && total.open > 0 {
         let text = format!("{} to {name} had no answer in time", messages(total.open));

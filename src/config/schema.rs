@@ -75,6 +75,7 @@ pub(super) const SCENES: &str = "scenes";
 const MIB: u64 = 1 << 20;
 const STEP: Kind = Kind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(3600) };
 const LEASE: Kind = Kind::Duration { min: Duration::from_secs(1), max: Duration::from_secs(600) };
+const MARGIN: Kind = Kind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(60) };
 const COUNT: Kind = Kind::Count { min: 1, max: 1 << 24 };
 const BUFFER: Kind = Kind::Size { min: 1, max: 1 << 30 };
 /// What fits into a frame between nodes, with a batch before it.
@@ -84,7 +85,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 35] = [
+pub(super) static KEYS: [Key; 36] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -94,6 +95,7 @@ pub(super) static KEYS: [Key; 35] = [
     Key::new("manager.node", Kind::Name, Preset::Required("n1")),
     Key::new("manager.address", Kind::Dial, Preset::Unset),
     Key::new("manager.lease", LEASE, Preset::Text("10s")),
+    Key::new("manager.margin", MARGIN, Preset::Text("2s")),
     Key::new("admin.listen", Kind::Listen, Preset::Text("127.0.0.1:7780")),
     Key::new("admin.advertise", Kind::Dial, Preset::Unset),
     Key::new("admin.token", Kind::Secret, Preset::Unset),

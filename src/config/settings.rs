@@ -87,6 +87,9 @@ pub struct Manager {
     /// How long a node may go on without hearing from the manager. 1 s to 10 min, default 10 s.
     #[serde(with = "humantime_serde")]
     pub lease: Duration,
+    /// How long after the end of a lease its holder is declared dead. Default 2 s.
+    #[serde(with = "humantime_serde")]
+    pub margin: Duration,
 }
 
 /// One of `[[scenes]]`: a scene and where it is placed.

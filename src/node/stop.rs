@@ -44,16 +44,10 @@ async fn gone(parent: &mut Option<oneshot::Receiver<()>>) {
     }
 }
 
-/// Waits until a later life of this node is known, and says so.
-pub(super) async fn superseded(news: &mut watch::Receiver<Option<String>>) -> String {
-    loop {
-        if let Some(reason) = news.borrow_and_update().clone() {
-            return reason;
-        }
-        if news.changed().await.is_err() {
-            return "its membership ended".to_owned();
-        }
-    }
+/// Waits until this life of the node is over.
+pub(super) async fn over(news: &mut watch::Receiver<bool>) {
+    // A membership that is gone has nothing more to say; it ends with its life.
+    let _ = news.wait_for(|over| *over).await;
 }
 
 /// Closes the manager's store, where there is one.

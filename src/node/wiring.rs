@@ -19,9 +19,10 @@ use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
 use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::Joined;
-use slipgate_actors::mailbox::Mailbox;
+use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::member::{self, Goodbye, MemberActor, Scenes};
 use slipgate_actors::post::Post;
@@ -43,7 +44,14 @@ pub(super) struct Wired {
     pub(super) joined: Joined,
     pub(super) desk: Desk,
     pub(super) scenes: BTreeMap<SceneId, Mailbox<SceneActor>>,
+    routers: Vec<Mailbox<RouterActor>>,
+    directory: Mailbox<DirectoryActor>,
     arbiters: Vec<Arbiter>,
+}
+
+/// The chronicle of a node: it goes on over all its lives in this process.
+pub(super) fn chronicle(config: &Config) -> Mailbox<Chronicle> {
+    Mailbox::new(Chronicle::new(config.node.name.to_string()).start(), MAILBOX)
 }
 
 pub(super) fn wire(
@@ -51,16 +59,17 @@ pub(super) fn wire(
     seat: Option<&Seat>,
     clock: NodeClock,
     welcome: Welcome,
+    chronicle: Mailbox<Chronicle>,
     stage: watch::Receiver<Stage>,
-    fatal: watch::Sender<Option<String>>,
+    over: watch::Sender<bool>,
 ) -> Wired {
-    let post = Post::new(welcome.session, welcome.view.clone());
+    let lease = Lease::new(welcome.asked + welcome.lease, clock);
+    let post = Post::new(welcome.session, welcome.view.clone(), lease);
     let limits = Limits::from(&config.limits);
     let types = Types::built_in();
     let name = config.node.name.clone();
     let manager = config.manager.node.to_string();
 
-    let chronicle = Mailbox::new(Chronicle::new(name.to_string()).start(), MAILBOX);
     let directory = DirectoryActor::new(post.clone(), clock, manager.clone()).start();
     let directory = open(&post, Port::Directory, directory);
     let threads = threads(config);
@@ -104,7 +113,8 @@ pub(super) fn wire(
         manager,
         seat: seat.cloned(),
         chronicle: chronicle.clone(),
-        fatal,
+        directory: directory.clone(),
+        over,
     };
     // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.
     let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
@@ -123,12 +133,12 @@ pub(super) fn wire(
         clock,
         types,
         scenes: scenes.clone(),
-        routers,
-        directory,
+        routers: routers.clone(),
+        directory: directory.clone(),
         member: member.clone(),
         chronicle,
     });
-    Wired { joined: Joined { post, member }, desk, scenes, arbiters }
+    Wired { joined: Joined { post, member }, desk, scenes, routers, directory, arbiters }
 }
 
 impl Wired {
@@ -144,6 +154,16 @@ impl Wired {
         }
         // A membership that has ended has no links to say goodbye over.
         let _ = self.joined.member.addr().send(Goodbye).await;
+    }
+
+    /// Ends a life that is over: its actors stop where they are, and nobody is told.
+    pub(super) fn halt(self) {
+        self.desk.close();
+        self.scenes.values().for_each(|scene| scene.tell(Halt));
+        self.routers.iter().for_each(|router| router.tell(Halt));
+        self.directory.tell(Halt);
+        self.joined.member.tell(Halt);
+        self.stop_arbiters();
     }
 
     /// Tells every scene, and returns the number of moves under way.

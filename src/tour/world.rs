@@ -102,6 +102,7 @@ impl World {
             Question::Moves { limit } => {
                 Ok(Answer::Moves(self.moves.iter().rev().take(*limit as usize).cloned().collect()))
             }
+            Question::Lost { .. } => Ok(Answer::Lost(Vec::new())),
             Question::Events { .. } => Ok(Answer::Events(Vec::new())),
         }
     }

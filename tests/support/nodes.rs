@@ -263,6 +263,11 @@ impl Node {
         let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
     }
 
+    /// Sends it a signal of another kind.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).expect("it is ours, and runs");
+    }
+
     /// Waits for its end and gives its exit code; none after a signal.
     pub(crate) fn end(&mut self) -> Option<i32> {
         let ended = self.log.wait(|state| state.has_ended.then_some(()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use slipgate_cluster::Own;
 use slipgate_cluster::view::Member;
 use slipgate_proto::admin::{
-    Answer, ClusterReport, Cursor, EntityRow, Event, MoveReport, NodeReport, Problem, ProblemKind, Question,
+    Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, Problem, ProblemKind, Question,
     SceneReport,
 };
 
@@ -32,6 +32,7 @@ impl Office {
                 let rows = self.rows(|_| Question::Entities { scene: None, limit }).await;
                 Ok(Answer::Entities(first(rows, limit)))
             }
+            Question::Lost { limit } => Ok(Answer::Lost(self.lost(limit).await)),
             Question::Find { text, limit } => {
                 let rows = self.rows(|_| Question::Find { text: text.clone(), limit }).await;
                 Ok(Answer::Entities(first(rows, limit)))
@@ -157,6 +158,16 @@ impl Office {
             }
         }
         rows
+    }
+
+    async fn lost(self: &Rc<Self>, limit: u32) -> Vec<LostRow> {
+        let mut lost = Vec::new();
+        for (_, answer) in self.ask_all(|_| Question::Lost { limit }).await {
+            if let Ok(Answer::Lost(some)) = answer {
+                lost.extend(some);
+            }
+        }
+        first(lost, limit)
     }
 
     async fn moves(self: &Rc<Self>, limit: u32) -> Vec<MoveReport> {

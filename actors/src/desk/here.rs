@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use slipgate_cluster::Own;
+use slipgate_cluster::directory::Lost;
 use slipgate_cluster::moves::MoveError;
 use slipgate_cluster::scene::SpawnRefusal;
 use slipgate_entity::{OnlineId, SceneId};
-use slipgate_proto::admin::{Answer, Cursor, EntityRow, Problem, ProblemKind, Question};
+use slipgate_proto::admin::{Answer, Cursor, EntityRow, LostRow, Problem, ProblemKind, Question};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -14,6 +15,7 @@ use super::entities::NOT_HERE;
 use super::resolve::Named;
 use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
+use crate::directory::AskLost;
 use crate::mailbox::Mailbox;
 use crate::scene::{self, AskScene, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
 
@@ -23,6 +25,7 @@ impl Office {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(self.report().await)),
             Question::Scenes => Ok(Answer::Scenes(self.scene_reports().await)),
             Question::Entities { scene, limit } => self.list(scene, None, limit).await,
+            Question::Lost { limit } => self.lost_here(limit).await,
             Question::Find { text, limit } => self.list(None, Some(text), limit).await,
             Question::Show { entity } => self.show(parse(&entity)?).await,
             Question::Spawn { type_name, scene, label, count } => self.spawn(&type_name, &scene, label, count).await,
@@ -47,6 +50,21 @@ impl Office {
         let (reply, events) = oneshot::channel();
         self.around.chronicle.tell(Since { after: after.map(|cursor| cursor.number), limit, reply });
         Ok(Answer::Events(events.await.unwrap_or_default()))
+    }
+
+    async fn lost_here(&self, limit: u32) -> Result<Answer, Problem> {
+        let (reply, lost) = oneshot::channel();
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.around.directory.tell(AskLost { limit, reply });
+        let view = self.around.post.view();
+        let row = |lost: Lost| LostRow {
+            entity: lost.entity.to_string(),
+            label: lost.label,
+            scene: self.scene_name(lost.owner.scene),
+            node: view.node_text(lost.owner.session.node),
+            incarnation: lost.owner.session.incarnation.0,
+        };
+        Ok(Answer::Lost(lost.await.unwrap_or_default().into_iter().map(row).collect()))
     }
 
     async fn list(&self, scene: Option<String>, matching: Option<String>, limit: u32) -> Result<Answer, Problem> {

@@ -77,6 +77,7 @@ impl Office {
             sum.busy += report.busy;
             sum.applied += report.applied;
             sum.dead += report.dead;
+            sum.unknown += report.unknown;
             sum.open += report.open;
             sum.busy_at.extend(report.busy_at);
         }

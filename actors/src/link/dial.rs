@@ -68,7 +68,10 @@ impl DialError {
             Self::NoAnswer { .. } => true,
             Self::Handshake { source, .. } => !matches!(source, TextError::Unreadable(_)),
             Self::Refused { refusal, .. } => match refusal {
-                Refusal::OtherCluster { .. } | Refusal::OtherVersion { .. } | Refusal::OldIncarnation { .. } => false,
+                Refusal::OtherCluster { .. }
+                | Refusal::OtherVersion { .. }
+                | Refusal::OldIncarnation { .. }
+                | Refusal::Dead { .. } => false,
                 Refusal::NotKnown { .. } | Refusal::NotMe { .. } | Refusal::Joining | Refusal::Stopping => true,
             },
             Self::OtherVersion { .. } | Self::Nonsense { .. } => false,

@@ -138,6 +138,7 @@ impl Gate {
             Some(known) if known.incarnation > session.incarnation => {
                 Some(Refusal::OldIncarnation { name, latest: known.incarnation, theirs: session.incarnation })
             }
+            Some(known) if known == session && post.view().is_dead(session) => Some(Refusal::Dead { name }),
             Some(known) if known == session => None,
             Some(_) | None => Some(Refusal::NotKnown { name }),
         };
@@ -155,7 +156,10 @@ impl Gate {
             Refusal::NotKnown { .. } | Refusal::NotMe { .. } | Refusal::Joining | Refusal::Stopping => {
                 tracing::debug!(event = "gate.refused", from, "a connection is refused for the moment: {refusal}");
             }
-            Refusal::OtherCluster { .. } | Refusal::OtherVersion { .. } | Refusal::OldIncarnation { .. } => {
+            Refusal::OtherCluster { .. }
+            | Refusal::OtherVersion { .. }
+            | Refusal::OldIncarnation { .. }
+            | Refusal::Dead { .. } => {
                 tracing::warn!(event = "gate.refused", from, "a connection is refused: {refusal}");
             }
         }

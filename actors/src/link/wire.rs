@@ -186,7 +186,7 @@ mod tests {
         drop(theirs);
         let shared = Rc::new(Shared::new());
         shared.lanes.borrow_mut().ping();
-        let post = Post::new(Session::new(1, 1), Arc::new(View::default()));
+        let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
         run(Box::new(ours), Session::new(2, 1), shared, post, || {}).await
     }
 

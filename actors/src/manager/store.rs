@@ -125,7 +125,7 @@ impl Store {
             Some(found) => return Err(StoreError::Format { found }),
             None => put(&transaction, META, FORMAT_KEY, &FORMAT)?,
         }
-        for table in [MEMBERS, SCENES, HOMES, COUNTERS, GRANTS] {
+        for table in [MEMBERS, SCENES, HOMES, DEAD, COUNTERS, GRANTS] {
             transaction.open_table(table).map_err(unwritten)?;
         }
         transaction.commit().map_err(unwritten)?;
@@ -148,6 +148,7 @@ impl Store {
                 members: read_all(&transaction, MEMBERS, "members")?,
                 scenes: read_all(&transaction, SCENES, "scenes")?,
                 homes: read_all(&transaction, HOMES, "homes")?,
+                dead: read_all(&transaction, DEAD, "dead")?,
             },
             counters: read_all(&transaction, COUNTERS, "counters")?,
             grants: read_all(&transaction, GRANTS, "grants")?,
@@ -171,6 +172,7 @@ impl Store {
                 Write::Grant { counter, grant } => {
                     put(&transaction, GRANTS, &(grant.session.node, *counter), grant)?;
                 }
+                Write::Dead(session) => put(&transaction, DEAD, &session.node, &session.incarnation)?,
                 Write::Version(version) => put(&transaction, META, VERSION_KEY, version)?,
             }
         }
@@ -185,6 +187,7 @@ const META: Table = TableDefinition::new(META_NAME);
 const MEMBERS: Table = TableDefinition::new("members");
 const SCENES: Table = TableDefinition::new("scenes");
 const HOMES: Table = TableDefinition::new("homes");
+const DEAD: Table = TableDefinition::new("dead");
 const COUNTERS: Table = TableDefinition::new("counters");
 const GRANTS: Table = TableDefinition::new("grants");
 

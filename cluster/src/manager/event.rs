@@ -68,7 +68,12 @@ pub enum ManagerEvent {
         /// For whom it spoke.
         session: Session,
     },
-    /// A lease ran out by the manager's clock. No verdict follows yet.
+    /// The verdict on a session: its lease is over, or it said goodbye. What it owned is lost.
+    Dead {
+        /// Which session.
+        session: Session,
+    },
+    /// A lease ran out by the manager's clock; the verdict follows after the margin.
     LeaseEnded {
         /// Whose.
         session: Session,

@@ -149,6 +149,9 @@ impl Manager {
         if first.own_node {
             return Some(Verdict::LetIn);
         }
+        if self.stored.view.is_dead(holder.session) {
+            return Some(Verdict::LetIn);
+        }
         let life = self.lives.get(&holder.session.node).expect("every member has a life");
         let refuse = || Verdict::Refuse { address: holder.address.clone() };
         Some(match life.presence {
@@ -196,7 +199,17 @@ impl Manager {
             let SceneDeclaration { id, name, capacity } = scene;
             Write::Scene(ScenePlacement { id, name, node: session.node, capacity })
         }));
+        let earlier_alive = earlier.filter(|earlier| !self.stored.view.is_dead(*earlier));
+        if applicant.own_node {
+            // The store was open there: with this process on it, that life is over.
+            writes.extend(earlier_alive.map(Write::Dead));
+        }
         self.commit(writes, out);
+        if let Some(earlier) = earlier_alive.filter(|_| !applicant.own_node) {
+            // It may still run somewhere, cut off, until its lease ends.
+            let until = self.lives.get(&earlier.node).map_or(now + self.waits.lease, |life| life.lease_until);
+            self.ending.insert(earlier, until);
+        }
         let presence = if applicant.own_node { Presence::OwnNode } else { Presence::Welcomed { at: now } };
         self.lives.insert(session.node, Life::begin(presence, now + self.waits.lease));
         let lease_ms = u64::try_from(self.waits.lease.as_millis()).unwrap_or(u64::MAX);

@@ -9,6 +9,9 @@ use crate::Now;
 pub struct Waits {
     /// How long a lease lasts. Default 10 s; nodes renew it five times as often.
     pub lease: Duration,
+    /// How long after the end of a lease, by the manager's clock, a session is declared dead. Default 2 s:
+    /// clocks run apart by far less than that within a lease (a guess), and the holder counts from earlier.
+    pub margin: Duration,
     /// How long a join waits for the holder of its name to answer. Default 1 s: a round trip and a
     /// busy turn of the holder many times over (a guess).
     pub probe: Duration,
@@ -19,7 +22,12 @@ pub struct Waits {
 
 impl Default for Waits {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(10), probe: Duration::from_secs(1), welcomed: Duration::from_secs(2) }
+        Self {
+            lease: Duration::from_secs(10),
+            margin: Duration::from_secs(2),
+            probe: Duration::from_secs(1),
+            welcomed: Duration::from_secs(2),
+        }
     }
 }
 

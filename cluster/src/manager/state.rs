@@ -64,6 +64,8 @@ pub enum Write {
     },
     /// The version of the view.
     Version(u64),
+    /// A verdict: this life of its node and all before it are over.
+    Dead(Session),
 }
 
 impl Stored {
@@ -89,6 +91,10 @@ impl Stored {
                 self.grants.insert((grant.session.node, *counter), *grant);
             }
             Write::Version(version) => self.view.version = *version,
+            Write::Dead(Session { node, incarnation }) => {
+                let upto = self.view.dead.entry(*node).or_insert(*incarnation);
+                *upto = (*upto).max(*incarnation);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod grants;
 mod joins;
+mod verdicts;
 
 use slipgate_entity::{RangeId, SceneId};
 

@@ -38,6 +38,10 @@ impl Owners {
         self.numbers.get(&own).map_or(&[], |number| &self.owners[number.index()].list)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = Own> + '_ {
+        self.owners.iter().filter(|owner| !owner.list.is_empty()).map(|owner| owner.own)
+    }
+
     /// Puts `id` at the end of the list of `own`, which gets a number if it has none.
     pub(super) fn join(&mut self, own: Own, id: OnlineId) -> Seat {
         let owner = match self.numbers.get(&own) {

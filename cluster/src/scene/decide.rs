@@ -66,7 +66,7 @@ impl Scene {
             Why::GiveUp(_) => Some(self.me),
             Why::Despawn(_) => None,
         };
-        let new = Record { owner, epoch: live.epoch.next(), data: live.data };
+        let new = Record { owner, epoch: live.epoch.next(), data: live.data, lost: false };
         let control = Control::Cas { entity, owner: self.me, epoch: live.epoch, new, nonce: deciding.nonce };
         out.push(send(Destination::Home(entity), control));
     }

@@ -136,6 +136,8 @@ pub enum Output {
     Register {
         /// The spawn.
         ticket: Ticket,
+        /// The entity's label.
+        label: Option<String>,
     },
     /// Make the body of a new entity.
     Create {
@@ -206,11 +208,13 @@ pub enum Output {
     Event(Event),
 }
 
-/// Why a message comes back to the entity that sent it. It was not applied, and will not be.
+/// Why a message comes back to the entity that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounce {
     /// The receiver is dead.
     Dead,
+    /// The receiver was lost with its node: the message was applied before that, or never will be.
+    Unknown,
     /// A bound was reached; send it again later.
     Busy,
     /// It is larger than a message may be.

@@ -172,7 +172,8 @@ impl Scene {
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
             let dead = stream.is_ended_by(record);
             for waiting in stream.learn_record(record) {
-                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, why: Bounce::Dead });
+                let why = if record.lost { Bounce::Unknown } else { Bounce::Dead };
+                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, why });
             }
             if dead {
                 live.outbox.remove(&to);

@@ -386,7 +386,7 @@ mod tests {
         push(&mut stream, 1);
         assert!(stream.learn_record(&Record::never()).is_empty());
         assert_eq!(stream.waiting(), 1);
-        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST };
+        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST, lost: false };
         assert_eq!(stream.learn_record(&dead).len(), 1);
     }
 

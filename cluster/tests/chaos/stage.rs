@@ -85,7 +85,7 @@ impl World {
         let at = &mut self.stages[stage];
         match output {
             Output::Apply { entity, sender, payload } => self.apply(stage, entity, sender, &payload),
-            Output::Register { ticket } => {
+            Output::Register { ticket, .. } => {
                 if self.dice.chance(50) {
                     return self.tell_scene(stage, Input::NotRegistered { ticket });
                 }

@@ -131,7 +131,8 @@ impl World {
         let node = self.node_of(me.session);
         let mut out = Vec::new();
         self.nodes[node].directory.handle(directory::Input::Heard { from, control }, &mut out);
-        for directory::Output::Tell { to, control } in out {
+        for output in out {
+            let directory::Output::Tell { to, control } = output else { panic!("nobody died: {output:?}") };
             self.send(me, to, Message::Control(control));
         }
         self.check_owners();
@@ -154,6 +155,7 @@ impl World {
                     let (upto, applied) = self.history.acknowledged(session, ticket);
                     self.demand(acknowledged::check(upto, applied));
                 }
+                router::Output::Unknown(ticket) => panic!("nobody died, but {ticket:?} is unknown"),
                 router::Output::Dead(ticket) => {
                     let (number, receiver) = self.history.dead(session, ticket);
                     self.tally.count("dead answers");
@@ -169,7 +171,7 @@ impl World {
         let node = &mut self.nodes[at];
         node.spawned += 1;
         let entity = OnlineId::new(range(owner.session), node.spawned);
-        node.directory.handle(directory::Input::Registered { entity, owner }, &mut Vec::new());
+        node.directory.handle(directory::Input::Registered { entity, owner, label: None }, &mut Vec::new());
         self.history.entities.push(entity);
         entity
     }

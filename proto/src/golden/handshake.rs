@@ -38,10 +38,11 @@ fn what_the_other_side_answers_has_its_bytes() {
             "welcome.old_incarnation",
             Refusal::OldIncarnation { name: name.clone(), latest: Incarnation(5), theirs: Incarnation(4) },
         ),
-        refused("welcome.not_known", Refusal::NotKnown { name }),
+        refused("welcome.not_known", Refusal::NotKnown { name: name.clone() }),
         refused("welcome.not_me", Refusal::NotMe { meant: sample::n1(), here: sample::n2() }),
         refused("welcome.joining", Refusal::Joining),
         refused("welcome.stopping", Refusal::Stopping),
+        refused("welcome.dead", Refusal::Dead { name }),
     ];
     assert_eq!(refusals.len(), usize::from(variants::<Refusal>()));
     let replies = [text("welcome.join", &Reply::Join(manager::welcome())), text("welcome.linked", &Reply::Linked)];

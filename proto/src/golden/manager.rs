@@ -7,7 +7,7 @@ use slipgate_cluster::manager::{
 };
 use slipgate_cluster::message::ManagerMessage;
 use slipgate_cluster::view::{Home, Member, ScenePlacement};
-use slipgate_cluster::{NodeId, Now, View};
+use slipgate_cluster::{Incarnation, NodeId, Now, View};
 use slipgate_entity::{RangeId, SceneId};
 
 use super::{Vector, check, check_variants, sample, vector};
@@ -26,6 +26,7 @@ pub(super) fn view() -> View {
         members: [(NodeId(1), member)].into(),
         scenes: [(SceneId(7), scene)].into(),
         homes: [(RangeId(3), home)].into(),
+        dead: [(NodeId(2), Incarnation(1))].into(),
     }
 }
 

@@ -3,10 +3,10 @@
 use slipgate_cluster::message::ToolMessage;
 use slipgate_cluster::moves::Cost;
 
-use super::{Vector, check, check_variants, variants, vector};
+use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
-    Answer, ClusterReport, Cursor, EntityReport, EntityRow, Event, LinkReport, MoveReport, NodeReport, Outgoing,
-    Problem, ProblemKind, Question, SceneReport, SendReport,
+    Answer, ClusterReport, Cursor, EntityReport, EntityRow, Event, LinkReport, LostRow, MoveReport, NodeReport,
+    Outgoing, Problem, ProblemKind, Question, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -32,6 +32,7 @@ fn every_question_has_its_bytes() {
         vector("question.despawn", &Question::Despawn { entity, timeout_ms }),
         vector("question.moves", &Question::Moves { limit }),
         vector("question.events", &Question::Events { after: vec![Cursor { node: text("n1"), number: 7 }], limit }),
+        vector("question.lost", &Question::Lost { limit }),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -46,13 +47,15 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Entities(vec![row()]),
         Answer::Entity(entity()),
         Answer::Spawned(vec![row()]),
-        Answer::Sent(SendReport { accepted: 2, busy: 1, applied: 1, dead: 0, open: 1, busy_at: vec![2] }),
+        Answer::Sent(SendReport { accepted: 2, busy: 1, applied: 1, dead: 0, open: 1, busy_at: vec![2], unknown: 0 }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),
         Answer::Moves(vec![one_move()]),
         Answer::Events(vec![event()]),
+        Answer::Lost(vec![lost()]),
     ];
-    let names = ["nodes", "scenes", "entities", "entity", "spawned", "sent", "move", "despawned", "moves", "events"];
+    let names =
+        ["nodes", "scenes", "entities", "entity", "spawned", "sent", "move", "despawned", "moves", "events", "lost"];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
     let kinds = [
@@ -66,6 +69,16 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
     assert_eq!(kinds.len(), usize::from(variants::<ProblemKind>()));
     let refused = kinds.map(|(name, kind)| named(name, &Err(problem(kind))));
     check("answer", &answered.chain(refused).collect::<Vec<_>>());
+}
+
+fn lost() -> LostRow {
+    LostRow {
+        entity: sample::entity().to_string(),
+        label: Some(text("ann")),
+        scene: text("harbor"),
+        node: text("n2"),
+        incarnation: 1,
+    }
 }
 
 fn named(name: &str, answer: &Result<Answer, Problem>) -> Vector {

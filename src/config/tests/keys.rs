@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 35] = [
+const OTHERS: [(&str, &str); 36] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -17,6 +17,7 @@ const OTHERS: [(&str, &str); 35] = [
     ("manager.node", "n1"),
     ("manager.address", "n1:7700"),
     ("manager.lease", "1m 30s"),
+    ("manager.margin", "750ms"),
     ("admin.listen", "[::1]:7780"),
     ("admin.advertise", "n1:7780"),
     ("admin.token", "s3cret"),

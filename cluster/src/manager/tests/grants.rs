@@ -120,27 +120,6 @@ fn the_version_of_the_view_rises_at_every_change_and_goes_on_after_a_restart() {
 }
 
 #[test]
-fn a_lease_that_ends_is_reported_once_and_ends_nothing_yet() {
-    let mut world = World::new();
-    let a = world.join("a");
-    world.wait_ms(10_000);
-    assert_eq!(world.give(Input::Tick), [Output::Event(ManagerEvent::LeaseEnded { session: a })]);
-    assert_eq!(world.give(Input::Tick), []);
-    assert_eq!(world.renew(a).iter().map(kind).collect::<Vec<_>>(), ["tell", "tell"]);
-    world.wait_ms(10_000);
-    assert_eq!(world.give(Input::Tick).len(), 1, "a renewed lease can end again");
-}
-
-#[test]
-fn a_session_that_said_goodbye_has_no_lease_to_lose() {
-    let mut world = World::new();
-    let a = world.join("a");
-    world.give(Input::Left(a));
-    world.wait_ms(60_000);
-    assert_eq!(world.give(Input::Tick), []);
-}
-
-#[test]
 fn the_last_range_is_never_issued_and_nothing_wraps() {
     let mut world = World::new();
     let a = world.join("a");

@@ -84,7 +84,7 @@ fn despawn_asks_the_home_for_a_record_without_an_owner() {
     let mut driver = Driver::active();
     driver.data(1);
     let out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
-    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1) };
+    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false };
     assert_eq!(cas(&out), [((own(1), epoch(1)), dead)]);
     assert_eq!(acks(&out), [1]);
     assert_eq!(driver.phase(1), Some("deciding"));
@@ -127,7 +127,7 @@ fn a_reserving_entity_whose_record_rose_asks_for_room_under_the_next_label() {
 #[test]
 fn a_reserving_entity_that_the_record_gives_to_another_answers_its_move() {
     let mut driver = Driver::reserving();
-    let out = driver.record(1, Record { owner: Some(own(3)), epoch: epoch(2), data: epoch(1) }, None);
+    let out = driver.record(1, Record { owner: Some(own(3)), epoch: epoch(2), data: epoch(1), lost: false }, None);
     assert_eq!(ended(&out), [Outcome::NodeLost]);
     assert_eq!(answers(&out).len(), 1);
 }

@@ -166,14 +166,14 @@ fn staged_record_that_names_an_earlier_life_of_this_scene_with_the_label_is_recl
         controls(&out),
         [(Destination::Home(entity(1)), &Control::Reclaim { entity: entity(1), me: own(1), nonce })]
     );
-    driver.record(1, Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(2) }, Some(nonce));
+    driver.record(1, Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(2), lost: false }, Some(nonce));
     let stand = driver.scene.stand(entity(1)).expect("it took over");
     assert_eq!((stand.epoch, stand.data), (epoch(3), epoch(2)));
 }
 
 #[test]
 fn staged_record_of_anything_else_makes_the_copy_obsolete_and_is_remembered() {
-    let given_back = Record { owner: Some(own(2)), epoch: epoch(2), data: epoch(1) };
+    let given_back = Record { owner: Some(own(2)), epoch: epoch(2), data: epoch(1), lost: false };
     let (mut driver, nonce) = Driver::staged(epoch(2));
     driver.data(1);
     assert_eq!(driver.record(1, given_back, Some(nonce)), [Output::DropStaged { entity: entity(1) }]);
@@ -185,7 +185,7 @@ fn staged_record_of_anything_else_makes_the_copy_obsolete_and_is_remembered() {
 #[test]
 fn staged_record_that_names_this_scene_with_another_copy_makes_the_staged_one_obsolete() {
     let (mut driver, nonce) = Driver::staged(epoch(2));
-    let another = Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(3) };
+    let another = Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(3), lost: false };
     assert_eq!(driver.record(1, another, Some(nonce)), [Output::DropStaged { entity: entity(1) }]);
     assert!(driver.scene.is_empty());
 }

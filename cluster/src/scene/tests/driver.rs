@@ -213,11 +213,11 @@ pub(super) fn taken_over() -> Record {
 
 /// The record after its first owner gave a move up.
 pub(super) fn given_back() -> Record {
-    Record { owner: Some(own(1)), epoch: epoch(2), data: epoch(1) }
+    Record { owner: Some(own(1)), epoch: epoch(2), data: epoch(1), lost: false }
 }
 
 pub(super) fn buried() -> Record {
-    Record { owner: None, epoch: epoch(2), data: epoch(1) }
+    Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false }
 }
 
 /// Numbers of the tool's messages applied.

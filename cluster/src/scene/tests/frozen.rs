@@ -124,7 +124,7 @@ fn a_target_where_the_entity_has_died_since_took_it_over_all_the_same() {
     driver.migrate(1, Ok(own(2)));
     driver.hear(reserved());
     driver.data(1);
-    let out = driver.record(1, Record { owner: None, epoch: epoch(3), data: epoch(2) }, None);
+    let out = driver.record(1, Record { owner: None, epoch: epoch(3), data: epoch(2), lost: false }, None);
     assert_eq!(ended(&out), [Outcome::Moved { epoch: epoch(2) }]);
     assert!(!out.iter().any(|output| matches!(output, Output::Adopt(_))), "its windows are the target's to pass on");
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })));

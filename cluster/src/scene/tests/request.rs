@@ -12,7 +12,7 @@ use crate::moves::{MoveError, Outcome, Refusal, Step};
 fn a_spawn_lives_once_its_id_is_registered_and_no_id_means_no_spawn() {
     let mut driver = Driver::new(Limits::default());
     let out = driver.tell(Input::Spawn { ticket: Ticket(1), identity: identity() });
-    assert_eq!(out, [Output::Register { ticket: Ticket(1) }]);
+    assert_eq!(out, [Output::Register { ticket: Ticket(1), label: Some("ann".to_owned()) }]);
     let out = driver.tell(Input::Registered { ticket: Ticket(1), entity: entity(1) });
     assert_eq!(answers(&out), [(Ticket(1), Answer::Spawned(entity(1)))]);
     driver.tell(Input::Spawn { ticket: Ticket(2), identity: identity() });

@@ -79,7 +79,7 @@ fn the_window_is_bounded_and_a_message_beyond_it_comes_back() {
 fn the_death_of_a_receiver_returns_the_window_once_and_forgets_the_stream() {
     let mut driver = talking();
     driver.sends(1, 8);
-    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1) };
+    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false };
     let out = driver.record(8, dead, None);
     assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { why: Bounce::Dead, .. })).count(), 2);
     assert!(driver.record(8, dead, None).is_empty());
@@ -142,7 +142,7 @@ fn a_despawned_senders_empty_streams_are_not_passed_on() {
     let mut driver = talking();
     driver.hear(ack(1));
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
-    let out = driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1) }, None);
+    let out = driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false }, None);
     assert!(!out.iter().any(|output| matches!(output, Output::Adopt(_))));
     assert!(driver.scene.senders_to.is_empty());
 }

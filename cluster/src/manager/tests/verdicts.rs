@@ -1,0 +1,116 @@
+//! Leases that end, and what the manager says of their sessions.
+
+use super::*;
+
+fn kinds(out: &[Output]) -> Vec<&'static str> {
+    out.iter().map(kind).collect()
+}
+
+fn ended(session: Session) -> Output {
+    Output::Event(ManagerEvent::LeaseEnded { session })
+}
+
+fn died(out: &[Output]) -> Vec<Session> {
+    let dead = out.iter().filter_map(|output| {
+        let Output::Event(ManagerEvent::Dead { session }) = output else { return None };
+        Some(*session)
+    });
+    dead.collect()
+}
+
+#[test]
+fn a_session_is_dead_only_after_its_lease_and_the_margin_and_the_disk_knows_first() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.wait_ms(9_999);
+    assert_eq!(world.give(Input::Tick), []);
+    world.wait_ms(1);
+    assert_eq!(world.give(Input::Tick), [ended(a)]);
+    world.wait_ms(1_999);
+    assert_eq!(world.give(Input::Tick), [], "its end is reported once");
+    world.wait_ms(1);
+    let out = world.give(Input::Tick);
+    assert_eq!(kinds(&out), ["persist", "tell all", "event"]);
+    assert_eq!(died(&out), [a]);
+    assert!(world.disk.view.is_dead(a) && world.manager.view().is_dead(a));
+    assert_eq!(world.give(Input::Tick), []);
+}
+
+#[test]
+fn a_renewal_before_the_verdict_saves_the_session_and_one_after_it_is_refused() {
+    let mut world = World::new();
+    let (a, b) = (world.join("a"), world.join("b"));
+    world.wait_ms(11_500);
+    assert_eq!(world.give(Input::Tick), [ended(a), ended(b)]);
+    assert_eq!(kinds(&world.renew(a)), ["tell", "tell"]);
+    world.wait_ms(500);
+    assert_eq!(died(&world.give(Input::Tick)), [b]);
+    assert_eq!(world.renew(b), [not_member(b)]);
+    assert_eq!(world.range(b, 1), None);
+    world.wait_ms(9_500);
+    assert_eq!(world.give(Input::Tick), [ended(a)], "a renewed lease can end again");
+}
+
+#[test]
+fn a_goodbye_is_a_verdict_at_once() {
+    let mut world = World::new();
+    let a = world.join("a");
+    assert_eq!(died(&world.give(Input::Left(a))), [a]);
+    world.wait_ms(60_000);
+    assert_eq!(world.give(Input::Tick), []);
+    assert_eq!(world.join("a").incarnation, Incarnation(2));
+}
+
+#[test]
+fn a_life_that_was_replaced_is_dead_only_when_its_own_lease_has_ended() {
+    let mut world = World::new();
+    let first = world.join("a");
+    world.link(first, true);
+    world.wait_ms(5_000);
+    world.renew(first);
+    world.link(first, false);
+    let second = world.join("a");
+    world.wait_ms(11_999);
+    world.renew(second);
+    assert_eq!(died(&world.give(Input::Tick)), []);
+    world.wait_ms(1);
+    assert_eq!(died(&world.give(Input::Tick)), [first]);
+    assert!(!world.manager.view().is_dead(second));
+}
+
+#[test]
+fn a_manager_that_has_just_restarted_waits_a_whole_lease_and_the_margin_before_its_first_verdict() {
+    let mut world = World::new();
+    let first = world.join("a");
+    world.link(first, true);
+    world.link(first, false);
+    let (second, b) = (world.join("a"), world.join("b"));
+    world.wait_ms(11_000);
+    world.restart();
+    world.wait_ms(11_999);
+    assert_eq!(died(&world.give(Input::Tick)), []);
+    world.wait_ms(1);
+    assert_eq!(died(&world.give(Input::Tick)), [first, second, b]);
+}
+
+#[test]
+fn an_earlier_life_of_the_managers_own_node_is_dead_as_soon_as_the_next_one_has_its_store() {
+    let mut world = World::new();
+    let first = welcomed(&world.ask_as_own("m"));
+    world.restart();
+    let second = welcomed(&world.ask_as_own("m"));
+    assert!(world.disk.view.is_dead(first) && !world.disk.view.is_dead(second));
+}
+
+#[test]
+fn a_dead_sessions_scenes_have_no_owner_and_its_name_is_free() {
+    let mut world = World::new();
+    let a = welcomed(&world.ask("a", &[(1, "forest")]));
+    world.link(a, true);
+    assert_eq!(world.manager.view().own_of(SceneId(1)).map(|own| own.session), Some(a));
+    world.wait_ms(12_000);
+    world.give(Input::Tick);
+    assert_eq!(world.manager.view().own_of(SceneId(1)), None);
+    let again = welcomed(&world.ask("a", &[(1, "forest")]));
+    assert_eq!(world.manager.view().own_of(SceneId(1)).map(|own| own.session), Some(again));
+}

@@ -1,0 +1,126 @@
+//! Leases that end, verdicts, and what a dead node leaves behind.
+
+use rustix::process::Signal;
+use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
+use slipgate::client::Client;
+use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SendReport};
+
+use crate::nodes::{Cluster, Node};
+use crate::{status, stop_all};
+
+#[test]
+fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_dead() {
+    let (cluster, mut nodes) = three();
+    let ann = spawn(&nodes[1].client(), "harbor", "ann");
+    let bob = spawn(&nodes[2].client(), "keep", "bob");
+    // ann's home is n2, so moving bob there and her to the node that dies leaves one home and one stranger.
+    migrate(&nodes[0].client(), &ann, "keep");
+    assert_eq!(send(&nodes[0].client(), &ann, false).accepted, 1);
+
+    nodes[2].kill();
+    let mark = nodes[0].count();
+    let report = send(&nodes[0].client(), &ann, true);
+    assert_eq!((report.accepted, report.unknown, report.dead), (1, 1, 0), "{report:?}");
+    nodes[0].await_line(mark, "the verdict", |line| line["event"] == "node.dead");
+    let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost").expect("a list");
+    let named: Vec<_> = lost.iter().map(|row| (row.entity.clone(), row.label.clone(), row.scene.clone())).collect();
+    assert_eq!(named, [(ann.clone(), Some("ann".to_owned()), "keep".to_owned())]);
+    // bob's record died with its home; only a home that is rebuilt could tell of him.
+    assert!(nodes[0].client().get::<EntityReport>(&format!("/api/v1/entities/{bob}")).is_err());
+
+    // The node comes back under its name, and everything else goes on.
+    nodes[2] = cluster.start("n3");
+    nodes[2].await_range();
+    let carl = spawn(&nodes[0].client(), "keep", "carl");
+    migrate(&nodes[0].client(), &carl, "harbor");
+    stop_all(&mut nodes);
+}
+
+#[test]
+fn a_node_that_sleeps_past_its_lease_begins_a_new_life_and_nothing_of_the_old_one_counts() {
+    let (_cluster, mut nodes) = three();
+    let ann = spawn(&nodes[0].client(), "harbor", "ann");
+    migrate(&nodes[0].client(), &ann, "keep");
+    let (mark, slept) = (nodes[0].count(), nodes[2].count());
+    nodes[2].signal(Signal::STOP);
+    nodes[0].await_line(mark, "the verdict", |line| line["event"] == "node.dead");
+    nodes[2].signal(Signal::CONT);
+    nodes[2].await_line(slept, "the end of a life", |line| line["event"] == "node.over");
+    nodes[2].await_line(slept, "a new life", |line| line["event"] == "node.working" && line["incarnation"] == 2);
+    nodes[2].await_line(slept, "a new range", |line| line["event"] == "range.opened");
+    let mut rows: Vec<EntityRow> = Vec::new();
+    for node in &nodes {
+        rows.extend(node.client().get::<Vec<EntityRow>>("/api/v1/entities").expect("a list"));
+    }
+    assert_eq!(rows, [], "ann is lost, and nobody brings her back");
+    let lost: Vec<LostRow> = nodes[1].client().get("/api/v1/lost").expect("a list");
+    assert_eq!(lost.iter().map(|row| row.entity.as_str()).collect::<Vec<_>>(), [ann.as_str()]);
+    let bob = spawn(&nodes[1].client(), "keep", "bob");
+    migrate(&nodes[1].client(), &bob, "harbor");
+    stop_all(&mut nodes);
+}
+
+#[test]
+fn nodes_pause_while_the_manager_is_away_for_longer_than_the_lease_and_go_on_with_all_they_had() {
+    let scenes = [("harbor", "n1"), ("keep", "n2")];
+    let cluster = Cluster::new("m", &scenes);
+    let mut manager = short(&cluster, "m");
+    let mut nodes = vec![short(&cluster, "n1"), short(&cluster, "n2")];
+    nodes.iter().for_each(Node::await_range);
+    nodes[1].await_link(0, "n1");
+    let ann = spawn(&nodes[0].client(), "harbor", "ann");
+    migrate(&nodes[0].client(), &ann, "keep");
+
+    let marks = [nodes[0].count(), nodes[1].count()];
+    manager.kill();
+    for (node, mark) in nodes.iter().zip(marks) {
+        node.await_line(mark, "the pause", |line| line["event"] == "lease.ended");
+    }
+    let mut manager = short(&cluster, "m");
+    for (node, mark) in nodes.iter().zip(marks) {
+        node.await_line(mark, "its end", |line| line["event"] == "lease.regained");
+        assert_eq!(node.told("node.over"), [], "the session goes on");
+    }
+    let report = send(&nodes[0].client(), &ann, true);
+    assert_eq!((report.accepted, report.applied), (1, 1), "{report:?}");
+    migrate(&nodes[0].client(), &ann, "harbor");
+    assert_eq!(nodes[0].client().get::<Vec<LostRow>>("/api/v1/lost").expect("a list"), []);
+    stop_all(&mut nodes);
+    assert_eq!(manager.stop(), Some(0));
+}
+
+/// Three nodes with a scene each, but for the manager's, and a lease of a second.
+fn three() -> (Cluster, Vec<Node>) {
+    let cluster = Cluster::new("n1", &[("harbor", "n2"), ("keep", "n3")]);
+    let mut nodes = Vec::new();
+    for name in ["n1", "n2", "n3"] {
+        nodes.push(short(&cluster, name));
+    }
+    nodes[1..].iter().for_each(Node::await_range);
+    nodes[2].await_link(0, "n1");
+    nodes[2].await_link(0, "n2");
+    status(&nodes[0], 3);
+    (cluster, nodes)
+}
+
+fn short(cluster: &Cluster, name: &str) -> Node {
+    cluster.launch(name).set("manager.lease", "1s").set("manager.margin", "500ms").start()
+}
+
+fn spawn(client: &Client, scene: &str, label: &str) -> String {
+    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label.into()), count: 1 };
+    let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("an entity");
+    rows[0].entity.clone()
+}
+
+fn migrate(client: &Client, entity: &str, to: &str) {
+    let body = serde_json::json!({ "to": to });
+    let report: serde_json::Value = client.post(&format!("/api/v1/entities/{entity}/moves"), &body).expect("an answer");
+    assert_eq!(report["result"], "ok", "{report}");
+}
+
+fn send(client: &Client, entity: &str, wait: bool) -> SendReport {
+    let message = BatchMessage { entity: entity.into(), name: "hit".into(), arguments: r#"{"hp":1}"#.into() };
+    let body = BatchBody { via: None, messages: vec![message], wait, timeout_ms: 15_000 };
+    client.post("/api/v1/messages", &body).expect("a report")
+}
