@@ -8,7 +8,9 @@ use actix::{Actor, Context, Handler, Message};
 use slipgate_proto::admin::{Event, MoveReport};
 use tokio::sync::oneshot;
 
-/// Something that happened.
+use crate::mailbox::{Counted, Mailbox};
+
+/// Something that happened; see [`take_down`].
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Happened {
@@ -16,6 +18,16 @@ pub struct Happened {
     pub event: Event,
     /// The move as it now stands, if the event is about one that began here.
     pub about: Option<MoveReport>,
+    /// Its room in the mailbox.
+    counted: Counted,
+}
+
+/// Takes an event down; with too many on their way it is dropped, and counted as such.
+pub fn take_down(chronicle: &Mailbox<Chronicle>, event: Event, about: Option<MoveReport>) {
+    match chronicle.claim() {
+        Some(counted) => chronicle.tell(Happened { event, about, counted }),
+        None => metrics::counter!("slipgate_messages_dropped_total", "at" => "chronicle").increment(1),
+    }
 }
 
 /// Asks for events.
@@ -110,7 +122,8 @@ impl Actor for Chronicle {
 impl Handler<Happened> for Chronicle {
     type Result = ();
 
-    fn handle(&mut self, Happened { event, about }: Happened, _: &mut Context<Self>) {
+    fn handle(&mut self, Happened { event, about, counted }: Happened, _: &mut Context<Self>) {
+        drop(counted);
         self.last += 1;
         self.events.push_back(Event { node: self.node.clone(), number: self.last, ..event });
         if self.events.len() > EVENTS_MAX {

@@ -138,7 +138,7 @@ impl LinkActor {
             Err(DialError::Refused { refusal: Refusal::Dead { .. } | Refusal::OldIncarnation { .. }, .. }) => {
                 link.tell_member(LinkState::Condemned);
             }
-            Err(error) => link.give_up(&error),
+            Err(error) => link.give_up(&error, ctx),
         }));
         self.task = Some(task);
     }
@@ -153,9 +153,17 @@ impl LinkActor {
         self.dial(ctx);
     }
 
-    fn give_up(&mut self, error: &DialError) {
+    /// Somebody has to change something before there can be a link; until then this looks now and then.
+    fn give_up(&mut self, error: &DialError, ctx: &mut Context<Self>) {
         self.state = State::Closed;
-        self.reason = Some(error.to_string());
+        ctx.run_later(LOOK_AGAIN, |link, ctx| {
+            if link.state == State::Closed && !link.stopping {
+                link.dial(ctx);
+            }
+        });
+        if self.reason.replace(error.to_string()) == self.reason {
+            return;
+        }
         let name = &self.peer.name;
         if self.shared.bye.get() {
             tracing::debug!(event = "link.refused", peer = %name, "somebody else is where {name} was: {error}");
@@ -347,6 +355,8 @@ impl std::fmt::Debug for Dialled {
 /// second for its members.
 const DIAL_FIRST: Duration = Duration::from_millis(20);
 const DIAL_MAX: Duration = Duration::from_millis(250);
+/// Between dials of a peer that refuses for good.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long a loss is forgiven before moves to the peer are given up.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long a goodbye may take.

@@ -22,9 +22,9 @@ pub struct Mail {
     _counted: Counted,
 }
 
-/// Counts envelopes that are on their way, until it is dropped.
+/// Room in a mailbox that is taken until this is dropped.
 #[derive(Debug)]
-struct Counted {
+pub struct Counted {
     depth: Arc<AtomicUsize>,
     envelopes: usize,
 }
@@ -64,6 +64,20 @@ impl<A: Actor> Mailbox<A> {
     #[must_use]
     pub fn addr(&self) -> &Addr<A> {
         &self.addr
+    }
+
+    /// Takes room for one message, which carries it; none if the mailbox is full.
+    #[must_use]
+    pub fn claim(&self) -> Option<Counted> {
+        if self.depth.load(Ordering::Relaxed) >= self.capacity {
+            return None;
+        }
+        Some(self.count(1))
+    }
+
+    fn count(&self, envelopes: usize) -> Counted {
+        self.depth.fetch_add(envelopes, Ordering::Relaxed);
+        Counted { depth: self.depth.clone(), envelopes }
     }
 
     /// Tells the actor something of which only a few can be on their way: one per open request.
@@ -110,8 +124,7 @@ where
             refused.extend(over);
         }
         if !envelopes.is_empty() {
-            self.depth.fetch_add(envelopes.len(), Ordering::Relaxed);
-            let counted = Counted { depth: self.depth.clone(), envelopes: envelopes.len() };
+            let counted = self.count(envelopes.len());
             tell(&self.addr, Mail { envelopes, _counted: counted });
         }
         refused

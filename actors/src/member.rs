@@ -12,7 +12,7 @@ use slipgate_cluster::{NodeId, Port, Session, View};
 use slipgate_proto::admin::{Event, LinkReport};
 use tokio::sync::{oneshot, watch};
 
-use crate::chronicle::{Chronicle, Happened};
+use crate::chronicle::{Chronicle, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Sentenced};
 use crate::link::dial::Caller;
@@ -268,7 +268,7 @@ impl MemberActor {
             event: event.to_owned(),
             fields: fields.to_string(),
         };
-        self.around.chronicle.tell(Happened { event, about: None });
+        take_down(&self.around.chronicle, event, None);
     }
 
     fn lost(&self, session: Session) {

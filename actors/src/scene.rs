@@ -28,7 +28,7 @@ use slipgate_entity::OnlineId;
 use self::bodies::Bodies;
 pub use self::question::{AskScene, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned};
 pub use self::story::{explain, outcome_word, place_after, scene_text};
-use crate::chronicle::{Chronicle, Happened};
+use crate::chronicle::{Chronicle, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -194,7 +194,7 @@ impl SceneActor {
         let story = story::Story::new(event, self.me, &self.around.post.view());
         story.log();
         let (event, about) = story.told(self.around.clock.unix_ms());
-        self.around.chronicle.tell(Happened { event, about });
+        take_down(&self.around.chronicle, event, about);
     }
 }
 
