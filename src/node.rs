@@ -106,8 +106,6 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     };
     std::fs::create_dir_all(&folder).map_err(disk("cannot make the data folder"))?;
     let ports = Ports::bind(config)?;
-    ports.publish(&folder).map_err(disk("cannot write the addresses into"))?;
-
     let (seat, keeper) = if config.manager.node == *name {
         let waits = Waits { lease: config.manager.lease, margin: config.manager.margin, ..Waits::default() };
         let (seat, keeper) = Seat::take(folder.join("manager.redb"), waits, clock).await?;
@@ -181,6 +179,8 @@ impl Node<'_> {
             welcome = joining::join(config, seat, *clock, self.request.clone(), &transport::Tcp) => welcome?,
             () = wish.come() => return Ok(End::Stopped),
         };
+        // Only now: a node that is refused leaves the files of the one that holds its name alone.
+        ports::publish(&config.node.data_folder(), &self.request.address, &self.request.admin)?;
         let (stage, stages) = watch::channel(Stage::Starting);
         let (tell_over, mut over) = watch::channel(false);
         let wired = wiring::wire(config, seat, *clock, welcome, self.chronicle.clone(), stages, tell_over);

@@ -192,11 +192,15 @@ impl ManagerOut for Seat {
     }
 
     fn event(&self, event: ManagerEvent) {
-        log(&event);
+        let name = |session: Session| match self.inner.node.load_full() {
+            Some(node) => node.0.view().node_text(session.node),
+            None => format!("node{}", session.node.0),
+        };
+        log(&event, name);
     }
 }
 
-fn log(event: &ManagerEvent) {
+fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
     match event {
         ManagerEvent::Joined { session, name, address, .. } => tracing::info!(
             event = "node.joined", peer = %name, address = %address, incarnation = session.incarnation.0,
@@ -210,46 +214,41 @@ fn log(event: &ManagerEvent) {
             event = "node.refused", peer = %name, address = %address, "a node named {name} may not join: {refusal}"
         ),
         ManagerEvent::Left { session } => tracing::info!(
-            event = "node.left",
-            id = session.node.0,
-            incarnation = session.incarnation.0,
-            "a node has said goodbye"
+            event = "node.left", peer = %name(*session), incarnation = session.incarnation.0, "{} has said goodbye", name(*session)
         ),
         ManagerEvent::Granted { session, range, .. } => {
-            tracing::info!(event = "range.granted", id = session.node.0, range = range.0, "a range of ids is granted")
+            tracing::info!(event = "range.granted", peer = %name(*session), range = range.0, "a range of ids is granted")
         }
         ManagerEvent::CounterExhausted { session, .. } => tracing::error!(
-            event = "range.exhausted",
-            id = session.node.0,
+            event = "range.exhausted", peer = %name(*session),
             "no range of ids is left: 2^32 have been granted; a node asked in vain and will not be able to spawn"
         ),
         ManagerEvent::NotMember { session } => tracing::warn!(
-            event = "node.superseded",
-            id = session.node.0,
+            event = "node.superseded", peer = %name(*session),
             incarnation = session.incarnation.0,
             "an old life of a node asked for something, and was told to stop"
         ),
         ManagerEvent::SpokeForAnother { from, session } => tracing::warn!(
-            event = "node.mistaken",
-            id = from.node.0,
-            other = session.node.0,
+            event = "node.mistaken", peer = %name(*from), other = %name(*session),
             "a node asked on behalf of another one; the request was dropped"
         ),
         ManagerEvent::Dead { session } => tracing::info!(
             event = "node.dead",
-            id = session.node.0,
+            peer = %name(*session),
             incarnation = session.incarnation.0,
-            "a life of a node is over for good; what it owned is lost"
+            "life {} of {} is over for good; what it held is lost",
+            session.incarnation.0,
+            name(*session)
         ),
         ManagerEvent::LeaseEnded { session } => tracing::warn!(
-            event = "lease.ended",
-            id = session.node.0,
+            event = "lease.late",
+            peer = %name(*session),
             incarnation = session.incarnation.0,
-            "a node has not renewed its lease; unless it does so within the margin it is declared dead"
+            "{} has not renewed its lease; unless it does so within the margin it is declared dead",
+            name(*session)
         ),
         ManagerEvent::StoreIsOld { session, theirs, ours } => tracing::error!(
-            event = "manager.store_is_old",
-            id = session.node.0,
+            event = "manager.store_is_old", peer = %name(*session),
             theirs,
             ours,
             "a node has a newer view than the manager's store: stop this node and bring its latest store back"

@@ -344,6 +344,7 @@ impl Handler<LinkNews> for MemberActor {
         }
         match state {
             LinkState::Up => {
+                self.around.post.find_again(session);
                 linked.up = true;
                 self.chronicle("link.up", session);
                 self.tell_manager(Link { session, up: true });
@@ -353,8 +354,12 @@ impl Handler<LinkNews> for MemberActor {
                 self.chronicle("link.lost", session);
                 self.tell_manager(Link { session, up: false });
             }
-            LinkState::Lost => self.lost(session),
+            LinkState::Lost => {
+                self.around.post.lose(session);
+                self.lost(session);
+            }
             LinkState::Left => {
+                self.around.post.lose(session);
                 linked.up = false;
                 self.chronicle("link.closed", session);
                 self.tell_manager(Left { session });

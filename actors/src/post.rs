@@ -8,7 +8,7 @@
 //! nothing leaves.
 //! Leaves out: decisions. Who lives where is in the view, who owns what at the homes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -33,6 +33,8 @@ struct Inner {
     view: ArcSwap<View>,
     doors: ArcSwap<BTreeMap<Port, Arc<dyn Door>>>,
     links: ArcSwap<BTreeMap<NodeId, LinkDoor>>,
+    /// Sessions whose links are lost for so long, or on purpose, that nobody should wait for them.
+    lost: ArcSwap<BTreeSet<Session>>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +47,14 @@ impl Post {
     /// The post of session `me`, without doors or links.
     #[must_use]
     pub fn new(me: Session, view: Arc<View>, lease: Lease) -> Self {
-        let inner = Inner { me, lease, view: ArcSwap::new(view), doors: ArcSwap::default(), links: ArcSwap::default() };
+        let inner = Inner {
+            me,
+            lease,
+            view: ArcSwap::new(view),
+            doors: ArcSwap::default(),
+            links: ArcSwap::default(),
+            lost: ArcSwap::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -118,8 +127,33 @@ impl Post {
         });
     }
 
+    /// The link to a session is lost for good, as far as anybody who waits is concerned.
+    pub fn lose(&self, session: Session) {
+        self.change_lost(|lost| lost.insert(session));
+    }
+
+    /// The link to a session is up again.
+    pub fn find_again(&self, session: Session) {
+        self.change_lost(|lost| lost.remove(&session));
+    }
+
+    /// Whether nobody should wait for a session: its link is lost, or it is over.
+    #[must_use]
+    pub fn is_gone(&self, session: Session) -> bool {
+        self.inner.lost.load().contains(&session) || self.inner.view.load().is_dead(session)
+    }
+
+    fn change_lost(&self, change: impl Fn(&mut BTreeSet<Session>) -> bool) {
+        self.inner.lost.rcu(|lost| {
+            let mut lost = BTreeSet::clone(lost);
+            change(&mut lost);
+            lost
+        });
+    }
+
     /// Closes the way to a session that is over.
     pub fn unlink(&self, session: Session) {
+        self.find_again(session);
         self.inner.links.rcu(|links| {
             let mut links = BTreeMap::clone(links);
             if links.get(&session.node).is_some_and(|link| link.session == session) {

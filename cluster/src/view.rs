@@ -73,6 +73,12 @@ impl View {
         self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
     }
 
+    /// Whether a later life of the node is known.
+    #[must_use]
+    pub fn is_replaced(&self, session: Session) -> bool {
+        self.members.get(&session.node).is_some_and(|member| member.session.incarnation > session.incarnation)
+    }
+
     /// Whether `session` is the latest life of its node, and not over.
     #[must_use]
     pub fn is_live(&self, session: Session) -> bool {

@@ -166,7 +166,7 @@ pub struct ClusterReport {
 pub struct NodeReport {
     /// Its name.
     pub node: String,
-    /// `ready`, `starting`, `stopping`, or `silent` where it did not answer in time.
+    /// `ready`, `starting`, `stopping`, `silent` where it did not answer in time, or `dead` where that life of it is over.
     pub state: String,
     /// Its number.
     pub id: u16,

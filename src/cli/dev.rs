@@ -49,6 +49,11 @@ pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>)
     let plan = Plan::new(args.nodes, args.base_port)?;
     let cluster = Cluster::start(&plan, &program, signals.flag(), &mut |node| console.note(&told(node)));
     let mut cluster = match cluster {
+        // Whoever waits for a tour must not take its absence for its success.
+        Err(DevError::Stopped) if args.exit => {
+            let text = "stopped before all nodes were ready";
+            return Err(Failure::new(Exit::Failed, "stopped", text).with_state("no tour was made"));
+        }
         Err(DevError::Stopped) => return Ok(Exit::Done.into()),
         started => started?,
     };

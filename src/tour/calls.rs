@@ -39,8 +39,8 @@ impl<'a> Calls<'a> {
         Ok(open.map(|scene| Place { node: scene.node, scene: scene.scene }).collect())
     }
 
-    pub(super) fn spawn(&self, scene: &str, label: String, count: u32) -> Result<Vec<EntityRow>, CallError> {
-        let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label), count };
+    pub(super) fn spawn(&self, scene: &str, label: String) -> Result<Vec<EntityRow>, CallError> {
+        let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label), count: 1 };
         self.patiently(is_unheard, || self.client.post("/api/v1/entities", &body))
     }
 

@@ -92,9 +92,12 @@ fn gather(
         return Err(TourError::TooFewScenes { open: places.len() });
     }
     for place in &places {
-        let label = format!("{name}-{}", place.scene);
-        let spawned = calls.spawn(&place.scene, label, options.walkers_per_scene);
-        walkers.extend(spawned.map_err(failed("no walkers can be spawned"))?);
+        // One by one: whatever is there when the next one is refused is known, and taken away again.
+        for number in 1..=options.walkers_per_scene {
+            let label = format!("{name}-{}{number}", place.scene);
+            let spawned = calls.spawn(&place.scene, label).map_err(failed("a walker cannot be spawned"))?;
+            walkers.extend(spawned);
+        }
     }
     Ok(places)
 }

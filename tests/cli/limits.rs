@@ -131,7 +131,7 @@ fn a_full_scene_refuses_and_the_entity_stays() {
     let solo = Solo::start();
     solo.with_token(&["spawn", "walker", "--scene", "cell", "--label", "inmate"]).ends(0);
     solo.with_token(&["spawn", "walker", "--scene", "cell"])
-        .fails(4, "error: the scene is full (1 of 1)\n  0 of 1 were spawned\n  try:  slipgate scenes\n");
+        .fails(4, "error: cell: the scene is full (1 of 1)\n  nothing was spawned\n  try:  slipgate scenes\n");
     solo.with_token(&["spawn", "walker", "--scene", "hall", "--label", "visitor"]).ends(0);
     let done = solo.with_token(&["migrate", "visitor", "--to", "cell"]).ends(4);
     let start = "error: visitor may not move from hall@solo to cell@solo: the scene is full (1 of 1) (move ";

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
-use slipgate::client::Client;
+use slipgate::client::{CallError, Client};
 use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SendReport};
 
 use crate::nodes::{Cluster, Node};
@@ -13,8 +13,9 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let (cluster, mut nodes) = three();
     let ann = spawn(&nodes[1].client(), "harbor", "ann");
     let bob = spawn(&nodes[2].client(), "keep", "bob");
-    // ann's home is n2, so moving bob there and her to the node that dies leaves one home and one stranger.
+    // ann's home lives on, and she dies; bob lives on, and his home dies.
     migrate(&nodes[0].client(), &ann, "keep");
+    migrate(&nodes[0].client(), &bob, "harbor");
     assert_eq!(send(&nodes[0].client(), &ann, false).accepted, 1);
 
     nodes[2].kill();
@@ -25,14 +26,23 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost").expect("a list");
     let named: Vec<_> = lost.iter().map(|row| (row.entity.clone(), row.label.clone(), row.scene.clone())).collect();
     assert_eq!(named, [(ann.clone(), Some("ann".to_owned()), "keep".to_owned())]);
-    // bob's record died with its home; only a home that is rebuilt could tell of him.
-    assert!(nodes[0].client().get::<EntityReport>(&format!("/api/v1/entities/{bob}")).is_err());
+    let shown: EntityReport =
+        nodes[0].client().get(&format!("/api/v1/entities/{bob}")).expect("he is found all the same");
+    assert_eq!((shown.scene.as_str(), shown.node.as_str()), ("harbor", "n2"));
+    let stays = |problem: CallError, reason: &str, state: String| {
+        let CallError::Problem(problem) = problem else { panic!("expected a problem, got {problem}") };
+        assert_eq!((problem.reason.as_str(), problem.state), (reason, Some(state)), "{}", problem.text);
+    };
+    let homeless = try_migrate(&nodes[0].client(), &bob, "harbor").expect_err("no home can decide");
+    stays(homeless, "home_unreachable", format!("bob ({bob}) is still in harbor@n2 and takes messages"));
+    let carl = spawn(&nodes[1].client(), "harbor", "carl");
+    let gone = try_migrate(&nodes[0].client(), &carl, "keep").expect_err("nobody is there");
+    stays(gone, "node_gone", format!("{carl} is still in harbor@n2 and takes messages"));
 
     // The node comes back under its name, and everything else goes on.
     nodes[2] = cluster.start("n3");
     nodes[2].await_range();
-    let carl = spawn(&nodes[0].client(), "keep", "carl");
-    migrate(&nodes[0].client(), &carl, "harbor");
+    migrate(&nodes[0].client(), &carl, "keep");
     stop_all(&mut nodes);
 }
 
@@ -114,9 +124,12 @@ fn spawn(client: &Client, scene: &str, label: &str) -> String {
 }
 
 fn migrate(client: &Client, entity: &str, to: &str) {
-    let body = serde_json::json!({ "to": to });
-    let report: serde_json::Value = client.post(&format!("/api/v1/entities/{entity}/moves"), &body).expect("an answer");
+    let report = try_migrate(client, entity, to).expect("an answer");
     assert_eq!(report["result"], "ok", "{report}");
+}
+
+fn try_migrate(client: &Client, entity: &str, to: &str) -> Result<serde_json::Value, CallError> {
+    client.post(&format!("/api/v1/entities/{entity}/moves"), &serde_json::json!({ "to": to }))
 }
 
 fn send(client: &Client, entity: &str, wait: bool) -> SendReport {

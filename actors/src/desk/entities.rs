@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use slipgate_cluster::Own;
-use slipgate_cluster::view::Member;
+use slipgate_cluster::view::{Member, View};
 use slipgate_proto::admin::{
     Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, Problem, ProblemKind, Question,
     SceneReport,
@@ -37,10 +37,7 @@ impl Office {
                 let rows = self.rows(|_| Question::Find { text: text.clone(), limit }).await;
                 Ok(Answer::Entities(first(rows, limit)))
             }
-            Question::Show { entity } => {
-                let named = self.resolve(&entity).await?;
-                self.follow(&named, FOLLOW, |entity, _| Question::Show { entity }).await
-            }
+            Question::Show { entity } => self.show_anywhere(&entity).await,
             Question::Spawn { type_name, scene, label, count } => {
                 let nothing = |problem| Problem { state: Some("nothing was spawned".to_owned()), ..problem };
                 let placement = resolve::scene(&scene, &view).map_err(nothing)?;
@@ -61,17 +58,36 @@ impl Office {
         }
     }
 
+    /// Looking needs no home: where that does not answer, whoever has the entity shows it.
+    async fn show_anywhere(self: &Rc<Self>, entity: &str) -> Result<Answer, Problem> {
+        let named = self.resolve(entity).await?;
+        match self.follow(&named, FOLLOW, |entity, _| Question::Show { entity }).await {
+            Err(problem) if problem.reason == HOME_UNREACHABLE => {
+                let Some((member, row)) = self.find(named.entity).await else { return Err(problem) };
+                self.ask_node(&member, Question::Show { entity: row.entity }, PEER_WAIT).await
+            }
+            done => done,
+        }
+    }
+
+    /// Where an entity is, for people who cannot have what they want with it.
+    async fn still_in(self: &Rc<Self>, named: &Named) -> String {
+        match self.find(named.entity).await {
+            Some((_, row)) => format!("{named} is still in {}@{} and takes messages", row.scene, row.node),
+            None => format!("{named} was not found in any scene"),
+        }
+    }
+
     async fn migrate(self: &Rc<Self>, entity: &str, to: &str, timeout_ms: u64) -> Result<Answer, Problem> {
         let named = self.resolve(entity).await?;
         let view = self.around.post.view();
         let target = match resolve::target(to, &view) {
             Ok(target) => target,
-            Err(problem) => {
-                let own = self.locate(named.entity).await?;
-                let state = format!("{named} is still in {} and takes messages", view.own_text(own));
-                return Err(Problem { state: Some(state), ..problem });
-            }
+            Err(problem) => return Err(Problem { state: Some(self.still_in(&named).await), ..problem }),
         };
+        if let Err(problem) = self.own_of(target) {
+            return Err(Problem { state: Some(self.still_in(&named).await), ..problem });
+        }
         let to = target.to_string();
         let wait = Duration::from_millis(timeout_ms);
         self.follow(&named, wait, |entity, timeout_ms| Question::Migrate { entity, to: to.clone(), timeout_ms }).await
@@ -87,7 +103,13 @@ impl Office {
         let until = self.around.clock.now() + wait;
         let entity = named.entity;
         loop {
-            let own = self.locate(entity).await?;
+            let own = match self.locate(entity).await {
+                Ok(own) => own,
+                Err(problem) if problem.reason == HOME_UNREACHABLE => {
+                    return Err(Problem { state: Some(self.still_in(named).await), ..problem });
+                }
+                Err(problem) => return Err(problem),
+            };
             let member = member_of(&self.around.post.view(), own)?;
             let left = until.0.saturating_sub(self.around.clock.now().0) / 1000;
             // The owner's own wait ends first, so that it says what it knows.
@@ -106,10 +128,11 @@ impl Office {
 
     fn own_of(&self, scene: slipgate_entity::SceneId) -> Result<Own, Problem> {
         let view = self.around.post.view();
+        let node = view.scenes.get(&scene).map_or_else(|| "?".to_owned(), |known| view.node_text(known.node));
         view.own_of(scene).ok_or_else(|| Problem {
-            kind: ProblemKind::Unavailable,
-            reason: "no_node".to_owned(),
-            text: format!("the node of scene {scene} is not in the cluster"),
+            kind: ProblemKind::Refused,
+            reason: "node_gone".to_owned(),
+            text: format!("scene {} is on node {node}, which has stopped or died", self.scene_name(scene)),
             state: None,
             hint: Some("slipgate nodes".to_owned()),
         })
@@ -120,7 +143,7 @@ impl Office {
         for (member, answer) in self.ask_all(|_| Question::Nodes).await {
             match answer {
                 Ok(Answer::Nodes(report)) => nodes.extend(report.nodes),
-                Ok(_) | Err(_) => nodes.push(silent_node(&member)),
+                Ok(_) | Err(_) => nodes.push(silent_node(&member, &self.around.post.view())),
             }
         }
         nodes.sort_by(|a, b| a.node.cmp(&b.node));
@@ -215,10 +238,15 @@ fn first<T>(mut rows: Vec<T>, limit: u32) -> Vec<T> {
     rows
 }
 
-fn silent_node(member: &Member) -> NodeReport {
+fn silent_node(member: &Member, view: &View) -> NodeReport {
+    let (state, reason) = if view.is_dead(member.session) {
+        ("dead", "that life of it is over: it stopped, or did not renew its lease")
+    } else {
+        ("silent", "it does not answer")
+    };
     NodeReport {
         node: member.name.to_string(),
-        state: "silent".to_owned(),
+        state: state.to_owned(),
         id: member.session.node.0,
         incarnation: member.session.incarnation.0,
         address: member.address.clone(),
@@ -236,7 +264,7 @@ fn silent_node(member: &Member) -> NodeReport {
         uptime_s: 0,
         version: String::new(),
         links: Vec::new(),
-        not_ready: vec!["it does not answer".to_owned()],
+        not_ready: vec![reason.to_owned()],
     }
 }
 
@@ -253,6 +281,8 @@ fn on_the_move(named: &Named, own: Own, office: &Office) -> Problem {
 /// The reason of a problem that means: ask the home again.
 pub(super) const NOT_HERE: &str = "not_here";
 
+/// The reason of a problem that means: the home does not answer.
+const HOME_UNREACHABLE: &str = "home_unreachable";
 /// How long a look at an entity may follow it.
 const FOLLOW: Duration = Duration::from_secs(3);
 /// How long ten thousand spawns may take.

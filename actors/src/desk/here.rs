@@ -127,7 +127,7 @@ impl Office {
         for (label, spawned) in orders {
             let entity = match spawned.await.map_err(|_| unavailable("stopping", "the node is stopping"))? {
                 Ok(entity) => entity,
-                Err(refusal) => return Err(not_spawned(refusal, rows.len(), count)),
+                Err(refusal) => return Err(not_spawned(refusal, &self.scene_name(id), &rows, count)),
             };
             rows.push(EntityRow {
                 entity: entity.to_string(),
@@ -234,7 +234,7 @@ fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
     }
 }
 
-fn not_spawned(refusal: SpawnRefusal, spawned: usize, count: u32) -> Problem {
+fn not_spawned(refusal: SpawnRefusal, scene: &str, spawned: &[EntityRow], count: u32) -> Problem {
     let (kind, reason, hint) = match refusal {
         SpawnRefusal::Full { .. } => (ProblemKind::Refused, "full", "slipgate scenes"),
         SpawnRefusal::Draining => (ProblemKind::Refused, "draining", "slipgate scenes"),
@@ -247,9 +247,19 @@ fn not_spawned(refusal: SpawnRefusal, spawned: usize, count: u32) -> Problem {
     Problem {
         kind,
         reason: reason.to_owned(),
-        text: refusal.to_string(),
-        state: Some(format!("{spawned} of {count} were spawned")),
+        text: format!("{scene}: {refusal}"),
+        state: Some(spawned_so_far(spawned, count)),
         hint: Some(hint.to_owned()),
+    }
+}
+
+/// What there is must be named, or nobody could take it away again.
+fn spawned_so_far(spawned: &[EntityRow], count: u32) -> String {
+    let ids: Vec<_> = spawned.iter().map(|row| row.entity.as_str()).collect();
+    match ids.as_slice() {
+        [] => "nothing was spawned".to_owned(),
+        [first, .., last] if ids.len() > 8 => format!("{} of {count} were spawned: {first} to {last}", ids.len()),
+        some => format!("{} of {count} were spawned: {}", ids.len(), some.join(", ")),
     }
 }
 

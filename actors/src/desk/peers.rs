@@ -27,6 +27,9 @@ impl Office {
         if member.session == self.around.post.me() {
             return timeout(wait, self.answer_here(question)).await.unwrap_or_else(|_| Err(silent(member, wait)));
         }
+        if self.around.post.is_gone(member.session) {
+            return Err(gone(member));
+        }
         let nonce = self.nonce();
         let (asker, answer) = oneshot::channel();
         self.tools.borrow_mut().insert(nonce, asker);
@@ -57,6 +60,19 @@ impl Office {
     /// None: the home knows of no such entity.
     pub(super) async fn record(&self, entity: OnlineId) -> Result<Option<Record>, Problem> {
         let Some(home) = self.around.post.home_of(entity) else { return Ok(None) };
+        let unreachable = || Problem {
+            kind: ProblemKind::Timeout,
+            reason: "home_unreachable".to_owned(),
+            text: format!(
+                "the home of {entity}, that life of node {}, does not answer",
+                self.around.post.view().node_text(home.session.node)
+            ),
+            state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
+            hint: Some("slipgate nodes".to_owned()),
+        };
+        if self.around.post.is_gone(home.session) || self.around.post.view().is_replaced(home.session) {
+            return Err(unreachable());
+        }
         let (asker, answer) = oneshot::channel();
         let nonce = self.nonce();
         if home.session == self.around.post.me() {
@@ -68,17 +84,18 @@ impl Office {
         }
         let answer = timeout(PEER_WAIT, answer).await;
         self.records.borrow_mut().remove(&nonce);
-        let unreachable = || Problem {
-            kind: ProblemKind::Timeout,
-            reason: "home_unreachable".to_owned(),
-            text: format!(
-                "the home of {entity}, node {}, does not answer",
-                self.around.post.view().node_text(home.session.node)
-            ),
-            state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
-            hint: Some("slipgate nodes".to_owned()),
-        };
         answer.ok().and_then(Result::ok).ok_or_else(unreachable)
+    }
+}
+
+/// Known at once: nobody has to wait to find out.
+fn gone(member: &Member) -> Problem {
+    Problem {
+        kind: ProblemKind::Unavailable,
+        reason: "node_gone".to_owned(),
+        text: format!("node {} is not connected: it has stopped, or died, or cannot be reached", member.name),
+        state: Some("nothing was asked of it".to_owned()),
+        hint: Some("slipgate nodes".to_owned()),
     }
 }
 

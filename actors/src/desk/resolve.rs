@@ -33,11 +33,15 @@ impl Office {
     /// meant for the dead must not reach the living.
     pub(super) async fn resolve(self: &Rc<Self>, text: &str) -> Result<Named, Problem> {
         if let Ok(entity) = text.parse::<OnlineId>() {
-            return match self.record(entity).await? {
-                Some(Record { owner: Some(_), .. }) => Ok(Named { entity, label: None }),
-                Some(record) if record == Record::never() => Err(unknown_entity(text)),
-                Some(_) => Err(dead(entity)),
-                None => Err(unknown_entity(text)),
+            return match self.record(entity).await {
+                Ok(Some(Record { owner: Some(_), .. })) => Ok(Named { entity, label: None }),
+                Ok(Some(record)) if record == Record::never() => Err(unknown_entity(text)),
+                Ok(Some(_)) => Err(dead(entity)),
+                Ok(None) => Err(unknown_entity(text)),
+                Err(problem) => match self.find(entity).await {
+                    Some((_, row)) => Ok(Named { entity, label: row.label }),
+                    None => Err(problem),
+                },
             };
         }
         let (mut rows, mut silent) = (Vec::new(), Vec::new());
@@ -61,6 +65,17 @@ impl Office {
             [] => Err(perhaps_elsewhere(text, &silent)),
             _ => Err(ambiguous(text, &candidates)),
         }
+    }
+
+    /// Where an entity lives, by asking everybody: for when its home does not answer.
+    pub(super) async fn find(self: &Rc<Self>, entity: OnlineId) -> Option<(Member, EntityRow)> {
+        let text = entity.to_string();
+        let find = |_: &Member| Question::Find { text: text.clone(), limit: CANDIDATES };
+        self.ask_all(find).await.into_iter().find_map(|(member, answer)| {
+            let Ok(Answer::Entities(rows)) = answer else { return None };
+            let row = rows.into_iter().find(|row| row.entity == text)?;
+            Some((member, row))
+        })
     }
 
     /// The scene of its latest owner, as the home says.

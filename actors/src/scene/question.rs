@@ -148,7 +148,9 @@ impl Handler<AskScene> for SceneActor {
                 let ticket = Some(self.ticket(Asker::Move(reply)));
                 let body_bytes = self.bodies.encode(entity).len() as u64;
                 let id = MoveId(Uuid::new_v4());
-                self.turn([Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes })]);
+                let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
+                let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
+                self.turn([request].into_iter().chain(gone.map(Input::PeerLost)));
             }
             Question::Census(reply) => drop(reply.send(self.census())),
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
