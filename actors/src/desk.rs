@@ -15,6 +15,7 @@
 //! Leaves out: HTTP, tokens, JSON (`slipgate::admin`).
 
 mod entities;
+mod heard;
 mod here;
 mod peers;
 mod report;
@@ -29,12 +30,13 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, ResponseFuture};
 use slipgate_cluster::message::{Control, Message as Said, Nonce, ToolMessage};
-use slipgate_cluster::{Envelope, NodeName, Port, Record};
+use slipgate_cluster::{Envelope, NodeName, Place, Port, Record};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
 use slipgate_proto::codec;
 use tokio::sync::{oneshot, watch};
 
+use self::heard::{Heard, Hearing};
 use crate::chronicle::Chronicle;
 use crate::clock::NodeClock;
 use crate::directory::DirectoryActor;
@@ -133,6 +135,7 @@ impl DeskActor {
             open: Cell::new(0),
             tools: RefCell::new(BTreeMap::new()),
             records: RefCell::new(BTreeMap::new()),
+            heard: RefCell::new(Heard::default()),
         };
         Desk { addr: Self { office: Rc::new(office) }.start() }
     }
@@ -146,6 +149,7 @@ struct Office {
     open: Cell<usize>,
     tools: RefCell<BTreeMap<Nonce, oneshot::Sender<Vec<u8>>>>,
     records: RefCell<BTreeMap<Nonce, oneshot::Sender<Option<Record>>>>,
+    heard: RefCell<Heard>,
 }
 
 impl Office {
@@ -207,29 +211,41 @@ impl Handler<Halt> for DeskActor {
     }
 }
 
+impl DeskActor {
+    /// Another desk asks, or asks again because it has heard no answer.
+    fn hear(&self, from: Place, nonce: Nonce, question: Vec<u8>) {
+        let office = self.office.clone();
+        let reply = move |office: &Office, answer| {
+            office.around.post.send_one(Port::Admin, from, Said::Tool(ToolMessage::Answer { nonce, answer }));
+        };
+        let hearing = office.heard.borrow_mut().hear(from, nonce);
+        match hearing {
+            Hearing::UnderWay => {}
+            Hearing::Answered(answer) => reply(&office, answer),
+            Hearing::New => {
+                let admitted = office.admit();
+                actix_rt::spawn(async move {
+                    let answer = match (admitted, codec::decode(&question)) {
+                        (Err(problem), _) => Err(problem),
+                        (Ok(_), Err(error)) => Err(not_readable(&error)),
+                        (Ok(_open), Ok(question)) => office.answer_here(question).await,
+                    };
+                    let answer = codec::encode(&answer).unwrap_or_else(|_| Vec::new());
+                    office.heard.borrow_mut().answered(from, nonce, &answer);
+                    reply(&office, answer);
+                });
+            }
+        }
+    }
+}
+
 impl Handler<Mail> for DeskActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
         for Envelope { from, message, .. } in mail.envelopes {
             match message {
-                Said::Tool(ToolMessage::Ask { nonce, question }) => {
-                    let office = self.office.clone();
-                    let admitted = office.admit();
-                    actix_rt::spawn(async move {
-                        let answer = match (admitted, codec::decode(&question)) {
-                            (Err(problem), _) => Err(problem),
-                            (Ok(_), Err(error)) => Err(not_readable(&error)),
-                            (Ok(_open), Ok(question)) => office.answer_here(question).await,
-                        };
-                        let answer = codec::encode(&answer).unwrap_or_else(|_| Vec::new());
-                        office.around.post.send_one(
-                            Port::Admin,
-                            from,
-                            Said::Tool(ToolMessage::Answer { nonce, answer }),
-                        );
-                    });
-                }
+                Said::Tool(ToolMessage::Ask { nonce, question }) => self.hear(from, nonce, question),
                 Said::Tool(ToolMessage::Answer { nonce, answer }) => {
                     if let Some(asker) = self.office.tools.borrow_mut().remove(&nonce) {
                         drop(asker.send(answer));

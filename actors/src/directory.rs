@@ -143,7 +143,8 @@ impl DirectoryActor {
         for (owner, entities) in lost {
             let place = self.post.view().own_text(owner);
             metrics::counter!("slipgate_entities_lost_total").increment(entities);
-            tracing::warn!(
+            // Whoever died without a goodbye has been warned of already: its link is lost, its lease late.
+            tracing::info!(
                 event = "entities.lost", at = %place, entities,
                 "{entities} entities of {place} are lost with that life of its node: slipgate entities --lost"
             );

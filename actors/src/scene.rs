@@ -51,7 +51,7 @@ pub struct Registered {
 #[rtype(result = "()")]
 pub struct PeerLost(pub Session);
 
-/// The node stops; the number of moves still under way is answered.
+/// The node stops; the number of moves and copies that are not settled yet is answered.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "usize")]
 pub enum Wind {
@@ -253,7 +253,7 @@ impl Handler<Wind> for SceneActor {
             Wind::Down => Input::Drain,
             Wind::Up => Input::Stop,
         }]);
-        self.machine.moves_under_way()
+        self.machine.unsettled()
     }
 }
 

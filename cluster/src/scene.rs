@@ -296,6 +296,12 @@ impl Scene {
         self.busy.len() + self.settling.len()
     }
 
+    /// What a scene that stops should wait for: moves out of here, and copies whose fate is with their home.
+    #[must_use]
+    pub fn unsettled(&self) -> usize {
+        self.moves_under_way() + self.staged.len()
+    }
+
     /// Entities staged here, or with room reserved.
     #[must_use]
     pub fn arriving(&self) -> usize {

@@ -137,6 +137,8 @@ impl<'a> Crew<'a> {
             Ok(report) => self.ending_of(&report).unwrap_or_else(|| self.look_up(trip)),
             Err(CallError::Problem(problem)) if problem.kind == ProblemKind::Refused => Ending::Refused,
             Err(CallError::Problem(problem)) if problem.kind != ProblemKind::Timeout => Ending::Failed,
+            // The move never began, and the answer says so.
+            Err(CallError::Problem(problem)) if problem.reason == "home_unreachable" => Ending::Failed,
             Err(CallError::Unreachable { .. }) => Ending::Unanswered,
             Err(_) => self.look_up(trip),
         }

@@ -35,11 +35,24 @@ impl Office {
         self.tools.borrow_mut().insert(nonce, asker);
         let question = codec::encode(&question).expect("a question is far below the codec's limit");
         let to = Place { session: member.session, port: Port::Admin };
-        self.around.post.send_one(Port::Admin, to, Said::Tool(ToolMessage::Ask { nonce, question }));
-        let answer = timeout(wait, answer).await;
+        let ask = Said::Tool(ToolMessage::Ask { nonce, question });
+        let answer = timeout(wait, self.insist(to, ask, answer)).await;
         self.tools.borrow_mut().remove(&nonce);
-        let Ok(Ok(bytes)) = answer else { return Err(silent(member, wait)) };
+        let Ok(Some(bytes)) = answer else { return Err(silent(member, wait)) };
         codec::decode(&bytes).unwrap_or_else(|error| Err(not_readable(&error)))
+    }
+
+    /// Says it again until it is answered: a question or its answer may have been on a link that was cut. The other
+    /// desk knows a repeat by its nonce, and the directory's answers are what stands.
+    async fn insist<T>(&self, to: Place, message: Said, mut answer: oneshot::Receiver<T>) -> Option<T> {
+        loop {
+            self.around.post.send_one(Port::Admin, to, message.clone());
+            match timeout(REPEAT_EVERY, &mut answer).await {
+                Ok(answered) => return answered.ok(),
+                Err(_) if self.around.post.is_gone(to.session) => return None,
+                Err(_) => {}
+            }
+        }
     }
 
     /// Asks every member to answer for itself, all at once.
@@ -77,14 +90,13 @@ impl Office {
         let nonce = self.nonce();
         if home.session == self.around.post.me() {
             self.around.directory.tell(Look { entity, reply: asker });
-        } else {
-            self.records.borrow_mut().insert(nonce, asker);
-            let control = Control::Query { entity, nonce };
-            self.around.post.send_one(Port::Admin, home, Said::Control(control));
+            return answer.await.map_err(|_| unreachable());
         }
-        let answer = timeout(PEER_WAIT, answer).await;
+        self.records.borrow_mut().insert(nonce, asker);
+        let query = Said::Control(Control::Query { entity, nonce });
+        let answer = timeout(HOME_WAIT, self.insist(home, query, answer)).await;
         self.records.borrow_mut().remove(&nonce);
-        answer.ok().and_then(Result::ok).ok_or_else(unreachable)
+        answer.ok().flatten().ok_or_else(unreachable)
     }
 }
 
@@ -108,3 +120,8 @@ fn silent(member: &Member, wait: Duration) -> Problem {
         hint: Some("slipgate nodes".to_owned()),
     }
 }
+
+/// Between repeats of a question: above a round trip and a busy turn.
+const REPEAT_EVERY: Duration = Duration::from_millis(250);
+/// How long a home may take: a link that was cut is up again by then, a node that naps awake.
+const HOME_WAIT: Duration = Duration::from_secs(3);

@@ -155,11 +155,12 @@ impl Manager {
         let life = self.lives.get(&holder.session.node).expect("every member has a life");
         let refuse = || Verdict::Refuse { address: holder.address.clone() };
         Some(match life.presence {
-            Presence::Left | Presence::Unlinked => Verdict::LetIn,
+            Presence::Left => Verdict::LetIn,
             Presence::OwnNode => refuse(),
             Presence::Welcomed { at } if now < at + self.waits.welcomed => refuse(),
             Presence::Welcomed { .. } => Verdict::LetIn,
-            Presence::Loaded => match queue.inquiry {
+            // Its link may come up, or up again, any moment: a cut is no death.
+            Presence::Loaded | Presence::Unlinked => match queue.inquiry {
                 Inquiry::Open { until } | Inquiry::Asked { until } if now < until => Verdict::Wait,
                 Inquiry::Open { .. } | Inquiry::Asked { .. } => Verdict::LetIn,
                 Inquiry::Answered => refuse(),

@@ -84,13 +84,11 @@ impl Scene {
             if label <= staged.prepare.label {
                 return;
             }
-        } else if !self.reserved.contains_key(&entity) {
-            if self.draining {
-                return refuse(from, &prepare, Refusal::Draining, out);
-            }
-            if self.occupied() >= u64::from(self.capacity) {
-                return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
-            }
+        } else if self.draining {
+            // With room reserved or not: the source keeps it, while a copy here would end with the scene.
+            return refuse(from, &prepare, Refusal::Draining, out);
+        } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
+            return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
         }
         let held = self.staged.remove(&entity).map(|staged| staged.held).unwrap_or_default();
         let repeat = Repeat::first(now, &self.limits);

@@ -29,6 +29,8 @@ impl Scene {
         let refusal = match to {
             Err(scene) => Some(Refusal::NoScene { scene }),
             Ok(own) if own == self.me => Some(Refusal::AlreadyThere),
+            // A scene that stops settles what it has begun, and begins nothing more.
+            Ok(_) if self.draining => Some(Refusal::Draining),
             Ok(_) if bytes > self.limits.state_bytes => {
                 Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
             }

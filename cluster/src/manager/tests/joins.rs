@@ -17,8 +17,7 @@ fn a_node_keeps_its_number_and_gets_a_higher_incarnation_at_each_join() {
     let mut world = World::new();
     world.join("a");
     let b = world.join("b");
-    world.link(b, true);
-    world.link(b, false);
+    world.give(Input::Left(b));
     assert_eq!(world.join("b"), Session::new(2, 2));
     world.give(Input::Left(Session::new(2, 2)));
     assert_eq!(world.join("b"), Session::new(2, 3));
@@ -78,12 +77,26 @@ fn an_answer_to_no_probe_decides_nothing() {
 }
 
 #[test]
-fn a_holder_whose_link_goes_down_during_the_probe_loses_its_name_at_once() {
+fn a_holder_whose_link_goes_down_loses_its_name_only_if_the_link_stays_down_for_the_probe_time() {
     let mut world = World::new();
     let a = world.join("a");
     world.link(a, true);
     world.ask("a", &[]);
-    assert_eq!(welcomed(&world.link(a, false)), Session::new(1, 2));
+    assert_eq!(answers(&world.link(a, false)), []);
+    world.wait_ms(1_000);
+    assert_eq!(welcomed(&world.give(Input::Tick)), Session::new(1, 2));
+}
+
+#[test]
+fn a_holder_whose_link_was_cut_for_a_moment_keeps_its_name() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.link(a, true);
+    world.link(a, false);
+    assert_eq!(answers(&world.ask("a", &[])), []);
+    world.wait_ms(500);
+    world.link(a, true);
+    assert_eq!(answer(&world.give(Input::ProbeAnswered(a))), name_taken("a"));
 }
 
 #[test]
@@ -120,7 +133,7 @@ fn a_second_join_that_waited_behind_the_first_finds_it_alive() {
     world.link(a, true);
     world.ask("a", &[]);
     world.ask("a", &[]);
-    let out = world.link(a, false);
+    let out = world.give(Input::Left(a));
     let answers: Vec<JoinReply> = answers(&out);
     assert_eq!(answers.len(), 2);
     assert_eq!(welcomed(&out), Session::new(1, 2));

@@ -2,6 +2,16 @@
 
 use super::*;
 
+impl World {
+    /// The holder of the name "a" is gone, as its link says, and the next life has its name.
+    fn replace(&mut self, first: Session) -> Session {
+        self.link(first, false);
+        self.ask("a", &[]);
+        self.wait_ms(1_000);
+        welcomed(&self.give(Input::Tick))
+    }
+}
+
 fn kinds(out: &[Output]) -> Vec<&'static str> {
     out.iter().map(kind).collect()
 }
@@ -68,9 +78,8 @@ fn a_life_that_was_replaced_is_dead_only_when_its_own_lease_has_ended() {
     world.link(first, true);
     world.wait_ms(5_000);
     world.renew(first);
-    world.link(first, false);
-    let second = world.join("a");
-    world.wait_ms(11_999);
+    let second = world.replace(first);
+    world.wait_ms(10_999);
     world.renew(second);
     assert_eq!(died(&world.give(Input::Tick)), []);
     world.wait_ms(1);
@@ -83,8 +92,7 @@ fn a_manager_that_has_just_restarted_waits_a_whole_lease_and_the_margin_before_i
     let mut world = World::new();
     let first = world.join("a");
     world.link(first, true);
-    world.link(first, false);
-    let (second, b) = (world.join("a"), world.join("b"));
+    let (second, b) = (world.replace(first), world.join("b"));
     world.wait_ms(11_000);
     world.restart();
     world.wait_ms(11_999);

@@ -7,7 +7,7 @@ use super::driver::{
     Driver, answers, cas_nonce, controls, entity, epoch, identity, move_id, own, reserve, taken_over, to,
 };
 use crate::message::{Control, Reserve};
-use crate::moves::Refusal;
+use crate::moves::{Outcome, Refusal};
 use crate::{Limits, Record};
 
 fn ask(driver: &mut Driver, reserve: Reserve) -> Option<Result<(), Refusal>> {
@@ -66,13 +66,29 @@ fn a_draining_scene_refuses_reservations_spawns_and_copies_without_a_reservation
 }
 
 #[test]
-fn a_draining_scene_still_takes_the_copy_it_has_reserved_room_for() {
+fn a_draining_scene_sends_back_even_a_copy_that_it_has_reserved_room_for() {
     let mut driver = Driver::new(Limits::default());
     ask(&mut driver, reserve(1, epoch(2)));
     driver.tell(Input::Drain);
+    assert!(matches!(
+        controls(&driver.prepare(epoch(2)))[..],
+        [(_, Control::Refused { reason: Refusal::Draining, .. })]
+    ));
+    assert_eq!(driver.scene.unsettled(), 0);
+}
+
+#[test]
+fn a_draining_scene_waits_for_a_copy_that_it_has_staged_and_begins_no_move_of_its_own() {
+    let mut driver = Driver::new(Limits::default());
     let nonce = cas_nonce(&driver.prepare(epoch(2)));
+    driver.spawn(7);
+    driver.tell(Input::Drain);
+    assert_eq!(driver.scene.unsettled(), 1);
+    let out = driver.migrate(7, Ok(own(2)));
+    let [(_, Answer::Moved(done))] = &answers(&out)[..] else { panic!("expected an answer, got {out:?}") };
+    assert_eq!(done.outcome, Outcome::Refused(Refusal::Draining));
     driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
-    assert_eq!(driver.scene.len(), 1);
+    assert_eq!((driver.scene.unsettled(), driver.scene.len()), (0, 2));
 }
 
 #[test]
