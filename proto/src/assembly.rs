@@ -4,7 +4,8 @@
 //! keeps order. When the connection ends, what is half there is forgotten: its sender repeats the whole.
 //!
 //! Keeps: memory grows with the bytes that really came, never with what a header claims; at most
-//! [`TRANSFERS_MAX`] are open, and none is longer than the codec's limit.
+//! [`TRANSFERS_MAX`] are open, none is longer than the codec's limit, and all of them together hold at
+//! most [`OPEN_BYTES_MAX`].
 
 use std::collections::BTreeMap;
 
@@ -16,10 +17,15 @@ use crate::frame::{Chunk, Wire};
 /// Transfers open at once on one connection.
 pub const TRANSFERS_MAX: usize = 64;
 
+/// Bytes that open transfers of one connection hold at most: what the bulk lane of its sender holds
+/// ([`LaneLimits::bulk_bytes`](crate::lanes::LaneLimits)).
+pub const OPEN_BYTES_MAX: usize = 64 << 20;
+
 /// The open transfers of one connection.
 #[derive(Debug, Default)]
 pub struct Assembly {
     open: BTreeMap<u64, Partial>,
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -40,6 +46,9 @@ pub enum AssemblyError {
     /// Too many transfers are open.
     #[error("more than {TRANSFERS_MAX} transfers are open")]
     TooMany,
+    /// The open transfers would hold too much.
+    #[error("the open transfers hold more than {OPEN_BYTES_MAX} bytes")]
+    TooMuch,
     /// A chunk is not the next one of its transfer.
     #[error("a chunk at offset {offset} came where {expected} was expected")]
     OutOfOrder {
@@ -71,11 +80,16 @@ impl Assembly {
         if offset as usize != partial.bytes.len() || total != partial.total {
             return Err(AssemblyError::OutOfOrder { offset, expected: partial.bytes.len() });
         }
+        if self.bytes + bytes.len() > OPEN_BYTES_MAX {
+            return Err(AssemblyError::TooMuch);
+        }
+        self.bytes += bytes.len();
         partial.bytes.extend(bytes);
         if partial.bytes.len() < total as usize {
             return Ok(None);
         }
         let whole = self.open.remove(&transfer).map(|partial| partial.bytes).unwrap_or_default();
+        self.bytes -= whole.len();
         codec::decode(&whole).map(Some).map_err(AssemblyError::Unreadable)
     }
 }
@@ -99,6 +113,29 @@ mod tests {
         assert!(held < 4096, "{held}");
         assert!(matches!(assembly.take(chunk(99, 2, 0, &[1])), Err(AssemblyError::TooMany)));
         assert!(matches!(assembly.take(chunk(1, claims + 1, 0, &[1])), Err(AssemblyError::TooLong { .. })));
+    }
+
+    #[test]
+    fn open_transfers_share_one_bound_and_a_finished_one_gives_its_part_back() {
+        let mut assembly = Assembly::default();
+        let piece = vec![1; 1 << 20];
+        let total = u32::try_from(codec::BYTES_MAX).expect("16 MiB fit");
+        let pieces = (0..5).flat_map(|transfer| (0..15u32).map(move |number| (transfer, number << 20)));
+        let mut taken = 0;
+        let refused = pieces
+            .map(|(transfer, offset)| Chunk { transfer, total, offset, bytes: piece.clone() })
+            .find_map(|chunk| {
+                let error = assembly.take(chunk).err();
+                taken += if error.is_none() { piece.len() } else { 0 };
+                error
+            });
+        assert!(matches!(refused, Some(AssemblyError::TooMuch)), "{refused:?}");
+        assert_eq!((taken, assembly.bytes), (OPEN_BYTES_MAX, OPEN_BYTES_MAX));
+
+        let mut assembly = Assembly::default();
+        let _ = assembly.take(chunk(1, 2, 0, &[1]));
+        let _ = assembly.take(chunk(1, 2, 1, &[1]));
+        assert_eq!(assembly.bytes, 0);
     }
 
     #[test]

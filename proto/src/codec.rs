@@ -5,8 +5,8 @@
 //! | 0 | 1 | version of the encoding, [`VERSION`] |
 //! | 1 | n | the value: bincode 2.0.1, standard configuration (little-endian varints) |
 //!
-//! Keeps: nothing larger than [`BYTES_MAX`] is written or read, no claimed length allocates before
-//! it is checked, bytes after the value are an error.
+//! Keeps: nothing larger than [`BYTES_MAX`] is written or read; what a length claims is checked before
+//! it is allocated, so few bytes cost little whatever they claim; bytes after the value are an error.
 //! Leaves out: framing (`frame`). The format is positional: fields and variants are only ever appended.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
@@ -81,7 +81,12 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
     if version != VERSION {
         return Err(DecodeError::Version { found: version });
     }
-    let (value, read) = bincode::serde::decode_from_slice(rest, CONFIG).map_err(DecodeError::Malformed)?;
+    let decoded = if rest.len() <= FEW_BYTES {
+        bincode::serde::decode_from_slice(rest, CONFIG_FOR_FEW)
+    } else {
+        bincode::serde::decode_from_slice(rest, CONFIG)
+    };
+    let (value, read) = decoded.map_err(DecodeError::Malformed)?;
     if read != rest.len() {
         return Err(DecodeError::Trailing { trailing: rest.len() - read });
     }
@@ -90,6 +95,16 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<BYTES_MAX>> =
     bincode::config::standard().with_limit::<BYTES_MAX>();
+
+/// A text is allocated as long as it claims to be, before its bytes are looked for; so up to this length of
+/// the whole, which is most handshakes and many frames, claims have a limit of their own.
+const FEW_BYTES: usize = 4 << 10;
+
+/// Twice what a value of that length can need: a number counts as its eight bytes, and takes one at least.
+const CLAIMS_OF_FEW: usize = 2 * 8 * FEW_BYTES;
+
+const CONFIG_FOR_FEW: Configuration<LittleEndian, Varint, Limit<CLAIMS_OF_FEW>> =
+    bincode::config::standard().with_limit::<CLAIMS_OF_FEW>();
 
 #[cfg(test)]
 mod tests {
@@ -100,6 +115,14 @@ mod tests {
         let mut bytes = vec![VERSION, 253];
         bytes.extend((1u64 << 40).to_le_bytes());
         assert!(matches!(decode::<String>(&bytes), Err(DecodeError::Malformed(_))));
+    }
+
+    #[test]
+    fn a_value_of_numbers_that_take_one_byte_each_is_read_on_both_sides_of_the_few() {
+        for length in [FEW_BYTES - 16, FEW_BYTES - 8, FEW_BYTES, FEW_BYTES + 8] {
+            let numbers = vec![1u64; length];
+            assert_eq!(decode::<Vec<u64>>(&encode(&numbers).expect("small")).expect("a value"), numbers);
+        }
     }
 
     #[test]

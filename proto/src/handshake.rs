@@ -1,7 +1,8 @@
 //! Who is there, and why a connection is refused.
 //!
 //! The side that dials speaks first; the other answers once. Both texts are one frame of the
-//! length-delimited framing, at most [`BYTES_MAX`] long.
+//! length-delimited framing: a [`Hello`] of at most [`HELLO_BYTES_MAX`], for it comes from anybody, a
+//! [`Reply`] of at most [`REPLY_BYTES_MAX`].
 //!
 //! | offset | size | meaning |
 //! |---|---|---|
@@ -24,8 +25,11 @@ use crate::codec::{self, DecodeError};
 /// Version of everything that follows the first six bytes.
 pub const PROTOCOL: u16 = 1;
 
-/// Longest handshake text, in bytes: a view of a few thousand scenes.
-pub const BYTES_MAX: usize = 1 << 20;
+/// Longest [`Hello`], in bytes: the declaration of 3,000 scenes with names of full length.
+pub const HELLO_BYTES_MAX: usize = 128 << 10;
+
+/// Longest [`Reply`], in bytes: a view of a few thousand scenes.
+pub const REPLY_BYTES_MAX: usize = 1 << 20;
 
 /// What the side that dials says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

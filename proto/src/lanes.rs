@@ -19,13 +19,13 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 
 use slipgate_cluster::Port;
-use slipgate_cluster::manager::ManagerReply;
-use slipgate_cluster::message::{Control, ManagerMessage, Message, ToolMessage};
+use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::stream::StreamId;
 use slipgate_entity::OnlineId;
 
 use crate::codec;
 use crate::frame::{CHUNK_BYTES_MAX, Chunk, Frame, Wire};
+use crate::weight::weight;
 
 /// Bounds of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,22 +291,6 @@ fn take_batch(lane: &mut VecDeque<Wire>) -> (Vec<Wire>, usize) {
     (batch, bytes)
 }
 
-/// Bytes of a message beyond its fixed part, at most about what they are when encoded.
-fn weight(message: &Message) -> usize {
-    match message {
-        Message::Data(data) => data.payload.len(),
-        Message::Tool(ToolMessage::Ask { question: bytes, .. } | ToolMessage::Answer { answer: bytes, .. }) => {
-            bytes.len()
-        }
-        Message::Control(Control::HandedOn { held, .. }) => HELD_BYTES * held.len(),
-        Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {
-            let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
-            texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
-        }
-        Message::Control(_) | Message::Manager(_) | Message::Prepare(_) => 0,
-    }
-}
-
 /// Messages in one frame, at most: amortises a frame and a wake-up without delaying the first.
 const BATCH_MAX: usize = 512;
 /// Payload bytes after which a batch takes no more.
@@ -316,9 +300,5 @@ const BATCH_BYTES: usize = 64 << 10;
 pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
 /// The fixed part of a message when encoded, at most: two ports, an id, a stream, numbers.
 const FIXED_BYTES: usize = 96;
-/// One stream of a list of what was held, when encoded.
-const HELD_BYTES: usize = 40;
-/// One row of a view, when encoded, without its addresses.
-const ROW_BYTES: usize = 56;
 
 const _: () = assert!(BATCH_BYTES + MESSAGE_BYTES_MAX + BATCH_MAX * FIXED_BYTES < crate::frame::BYTES_MAX);

@@ -11,6 +11,7 @@
 //! | [`frame`] | what follows a handshake: batches, chunks, credits |
 //! | [`handshake`] | who is there, and why a connection is refused |
 //! | [`lanes`] | what a link sends next: control before messages before state |
+//! | [`weight`](mod@weight) | what a message weighs, without encoding it |
 
 pub mod admin;
 pub mod assembly;
@@ -18,6 +19,7 @@ pub mod codec;
 pub mod frame;
 pub mod handshake;
 pub mod lanes;
+pub mod weight;
 
 #[cfg(test)]
 mod golden;

@@ -2,7 +2,7 @@
 
 use slipgate_cluster::manager::{JoinReply, JoinRequest};
 use slipgate_cluster::{NodeName, Session};
-use slipgate_proto::handshake::{HandshakeError, Hello, PROTOCOL, Purpose, Refusal, Reply};
+use slipgate_proto::handshake::{HandshakeError, Hello, PROTOCOL, Purpose, REPLY_BYTES_MAX, Refusal, Reply};
 use thiserror::Error;
 
 use super::text::{self, TextError};
@@ -127,7 +127,7 @@ async fn exchange(
     let hello = Hello { cluster: caller.cluster.clone(), purpose };
     let reply = async {
         text::write(&mut connection, &hello).await?;
-        text::read(&mut connection).await
+        text::read(&mut connection, REPLY_BYTES_MAX).await
     };
     match reply.await {
         Ok(Reply::Refused(refusal)) => Err(DialError::Refused { address: at(), refusal }),

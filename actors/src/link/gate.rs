@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use slipgate_cluster::manager::{JoinRefusal, JoinReply, JoinRequest};
 use slipgate_cluster::{NodeName, Session};
-use slipgate_proto::handshake::{HandshakeError, Hello, PROTOCOL, Purpose, Refusal, Reply};
+use slipgate_proto::handshake::{HELLO_BYTES_MAX, HandshakeError, Hello, PROTOCOL, Purpose, Refusal, Reply};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::text::{self, TextError};
@@ -87,7 +87,7 @@ pub async fn keep(gate: Gate, mut listener: Box<dyn Listener>) {
 
 impl Gate {
     async fn meet(&self, mut connection: Connection, from: &str) {
-        let hello = match text::read::<Hello>(&mut connection).await {
+        let hello = match text::read::<Hello>(&mut connection, HELLO_BYTES_MAX).await {
             Ok(hello) => hello,
             Err(TextError::Unreadable(HandshakeError::OtherVersion { theirs })) => {
                 return self.refuse(connection, from, Refusal::OtherVersion { here: PROTOCOL, theirs }).await;

@@ -22,10 +22,12 @@ pub enum TextError {
     #[error("the other side did not finish the handshake within {} s", TEXT_WAIT.as_secs())]
     Silent,
     /// The text is longer than any may be.
-    #[error("a handshake of {bytes} bytes is above the limit of {}", handshake::BYTES_MAX)]
+    #[error("a handshake of {bytes} bytes is above the limit of {bytes_max}")]
     TooLong {
         /// What its header claims.
         bytes: u32,
+        /// What is allowed.
+        bytes_max: usize,
     },
     /// The text cannot be read.
     #[error(transparent)]
@@ -50,20 +52,20 @@ pub async fn write<T: Serialize>(connection: &mut Connection, text: &T) -> Resul
     .map_err(TextError::Broken)
 }
 
-/// Reads a text. What a header claims is not allocated before it has come.
+/// Reads a text of at most `bytes_max` bytes. What a header claims is not allocated before it has come.
 ///
 /// # Errors
 ///
 /// If the connection breaks, nothing comes in time, or it is no text.
-pub async fn read<T: DeserializeOwned>(connection: &mut Connection) -> Result<T, TextError> {
-    let bytes = timeout(TEXT_WAIT, read_bytes(connection)).await.map_err(|_| TextError::Silent)??;
+pub async fn read<T: DeserializeOwned>(connection: &mut Connection, bytes_max: usize) -> Result<T, TextError> {
+    let bytes = timeout(TEXT_WAIT, read_bytes(connection, bytes_max)).await.map_err(|_| TextError::Silent)??;
     Ok(handshake::decode(&bytes)?)
 }
 
-async fn read_bytes(connection: &mut Connection) -> Result<Vec<u8>, TextError> {
+async fn read_bytes(connection: &mut Connection, bytes_max: usize) -> Result<Vec<u8>, TextError> {
     let length = connection.read_u32().await?;
-    if length as usize > handshake::BYTES_MAX {
-        return Err(TextError::TooLong { bytes: length });
+    if length as usize > bytes_max {
+        return Err(TextError::TooLong { bytes: length, bytes_max });
     }
     let mut bytes = Vec::new();
     connection.take(u64::from(length)).read_to_end(&mut bytes).await?;

@@ -100,6 +100,12 @@ impl SendStream {
         self.bytes
     }
 
+    /// The same, counted anew: right for a stream that has just arrived, too.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        self.unacked.iter().map(|waiting| waiting.payload.len()).sum()
+    }
+
     /// Highest number acknowledged.
     #[must_use]
     pub fn acked(&self) -> u64 {
@@ -219,7 +225,7 @@ impl SendStream {
     pub fn resume(&mut self) {
         self.sent = self.acked;
         self.due = None;
-        self.bytes = self.unacked.iter().map(|waiting| waiting.payload.len()).sum();
+        self.bytes = self.payload_bytes();
     }
 
     /// Sends at most a window again and asks the home, if it is time; then waits longer.

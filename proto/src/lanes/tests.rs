@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_cluster::message::{Data, Nonce, Sender};
+use slipgate_cluster::message::{Data, Nonce, Sender, ToolMessage};
 use slipgate_cluster::{Epoch, Own, Place, Session};
 use slipgate_entity::{RangeId, SceneId};
 

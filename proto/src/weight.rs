@@ -1,0 +1,45 @@
+//! What a message weighs: its bytes beyond a fixed part, without encoding it.
+//!
+//! Lanes fill frames by it, mailboxes bound by it what waits in memory. It is at most about what the
+//! message is when encoded, and never far below.
+//!
+//! Keeps: every part whose length the sender chooses is counted.
+
+use slipgate_cluster::manager::ManagerReply;
+use slipgate_cluster::message::{Control, Image, ManagerMessage, Message, ToolMessage};
+use slipgate_cluster::moves::Refusal;
+
+/// Bytes of a message beyond its fixed part.
+#[must_use]
+pub fn weight(message: &Message) -> usize {
+    match message {
+        Message::Data(data) => data.payload.len(),
+        Message::Prepare(prepare) => weight_of_image(&prepare.image),
+        Message::Tool(ToolMessage::Ask { question: bytes, .. } | ToolMessage::Answer { answer: bytes, .. }) => {
+            bytes.len()
+        }
+        Message::Control(Control::HandedOn { held, .. }) => HELD_BYTES * held.len(),
+        Message::Control(Control::Refused { reason: Refusal::Unreadable { reason }, .. }) => reason.len(),
+        Message::Control(Control::Refused { reason: Refusal::NoType { type_name }, .. }) => type_name.0.len(),
+        Message::Control(Control::Reserve(reserve)) => reserve.type_name.0.len(),
+        Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {
+            let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
+            texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
+        }
+        Message::Control(_) | Message::Manager(_) => 0,
+    }
+}
+
+fn weight_of_image(image: &Image) -> usize {
+    let sent: usize = image.sending.iter().map(|stream| STREAM_BYTES * (1 + stream.waiting())).sum();
+    let texts = image.identity.type_name.0.len() + image.identity.label.as_ref().map_or(0, String::len);
+    let payloads: usize = image.sending.iter().map(slipgate_cluster::stream::SendStream::payload_bytes).sum();
+    image.body.len() + HELD_BYTES * image.received.len() + sent + payloads + texts
+}
+
+/// One stream of a list, when encoded.
+const HELD_BYTES: usize = 40;
+/// One stream that an entity sends on, or one message of it without its payload.
+const STREAM_BYTES: usize = 40;
+/// One row of a view, when encoded, without its addresses.
+const ROW_BYTES: usize = 56;
