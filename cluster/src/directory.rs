@@ -172,7 +172,8 @@ impl Directory {
         let Some(records) = self.ranges.get_mut(&entity.range()) else { return false };
         let Some(Some(record)) = records.get_mut(index(entity)) else { return false };
         let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
-        let well_formed = new.epoch == record.epoch.next() && (new.data == record.data || new.data == new.epoch);
+        let is_next = new.epoch.previous() == Some(record.epoch) && !new.epoch.is_last();
+        let well_formed = is_next && (new.data == record.data || new.data == new.epoch);
         if !as_expected || !well_formed || for_the_dead {
             return false;
         }

@@ -37,11 +37,18 @@ impl Epoch {
     ///
     /// # Panics
     ///
-    /// After 2^32 changes of one entity in one term.
+    /// If it [is the last](Self::is_last) of its term: no home gives that one out, and no scene takes it from
+    /// anybody.
     #[must_use]
     pub fn next(self) -> Self {
         let count = self.count.checked_add(1).expect("an entity's record changes fewer than 2^32 times in a term");
         Self { count, ..self }
+    }
+
+    /// Whether it has no [`next`](Self::next): the home refuses the change that would lead here.
+    #[must_use]
+    pub fn is_last(self) -> bool {
+        self.count == u32::MAX
     }
 
     /// The epoch before this one, of which this is the [`next`](Self::next); none for the first of a term.
