@@ -29,8 +29,10 @@
 //! | [`manager`] | members, incarnations, leases, scenes, homes, counters |
 //! | [`view`] | what the manager tells every node of the cluster |
 //! | [`limits`] | bounds and deadlines |
+//! | [`bounds`] | bounds that no configuration sets |
 //! | [`time`] | moments, as arguments |
 
+pub mod bounds;
 pub mod directory;
 pub mod limits;
 pub mod manager;

@@ -24,16 +24,18 @@
 mod alarm;
 mod arrive;
 mod decide;
+mod inspection;
 mod leave;
 mod phase;
 mod port;
 mod settle;
 mod talk;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use slipgate_entity::{OnlineId, TypeName};
 
@@ -45,6 +47,8 @@ pub use self::port::{
 };
 use self::settle::Settling;
 use self::talk::StreamNews;
+use self::waiting::Waiting;
+use crate::bounds::TOMBSTONES;
 use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::StreamId;
@@ -73,7 +77,11 @@ pub struct Scene {
     live: BTreeMap<OnlineId, Live>,
     staged: BTreeMap<OnlineId, Staged>,
     reserved: BTreeMap<OnlineId, Reservation>,
+    /// Bytes of the staged copies.
+    staged_bytes: usize,
     gone: BTreeMap<OnlineId, Tombstone>,
+    /// The tombstones, oldest first; some are replaced by a later one already.
+    graves: VecDeque<(Now, OnlineId)>,
     settling: BTreeMap<MoveId, Settling>,
     spawning: BTreeMap<Ticket, Identity>,
     /// Entities that are reserving, frozen or deciding.
@@ -82,6 +90,9 @@ pub struct Scene {
     senders_to: BTreeMap<OnlineId, BTreeSet<OnlineId>>,
     alarms: BTreeSet<(Now, Alarm)>,
     acks: BTreeMap<(OnlineId, StreamId), Place>,
+    waiting: Waiting,
+    /// Messages that found no room since somebody asked.
+    left_out: u64,
     opened: u64,
     nonces: u64,
     draining: bool,
@@ -111,13 +122,17 @@ impl Scene {
             live: BTreeMap::new(),
             staged: BTreeMap::new(),
             reserved: BTreeMap::new(),
+            staged_bytes: 0,
             gone: BTreeMap::new(),
+            graves: VecDeque::new(),
             settling: BTreeMap::new(),
             spawning: BTreeMap::new(),
             busy: BTreeSet::new(),
             senders_to: BTreeMap::new(),
             alarms: BTreeSet::new(),
             acks: BTreeMap::new(),
+            waiting: Waiting::default(),
+            left_out: 0,
             opened: 0,
             nonces: 0,
             draining: false,
@@ -184,6 +199,10 @@ impl Scene {
 
     /// Takes the directory's word, for whichever of the scene's dealings with the entity it concerns.
     fn record_is(&mut self, entity: OnlineId, record: Record, nonce: Option<Nonce>, now: Now, out: &mut Vec<Output>) {
+        if record.epoch.is_last() {
+            // No honest home comes that far, and nothing could follow it.
+            return;
+        }
         if self.staged.contains_key(&entity) {
             self.staged_record(entity, record, nonce, now, out);
         } else if self.live.contains_key(&entity) {
@@ -210,10 +229,16 @@ impl Scene {
     }
 
     fn registered(&mut self, ticket: Ticket, entity: OnlineId, out: &mut Vec<Output>) {
+        if self.live.contains_key(&entity) {
+            // Somebody brought an entity here under an id that was not given out yet. The next id is free.
+            let label = self.spawning.get(&ticket).and_then(|identity| identity.label.clone());
+            out.push(Output::Register { ticket, label });
+            return;
+        }
         let Some(identity) = self.spawning.remove(&ticket) else { return };
+        self.drop_impostor(entity, out);
         out.push(Output::Create { ticket, entity, identity: identity.clone() });
-        let before = self.live.insert(entity, Live::spawned(identity));
-        assert!(before.is_none(), "expected {entity} to be a fresh id, but it lives here already");
+        self.live.insert(entity, Live::spawned(identity));
         out.push(Output::Answer { ticket, answer: Answer::Spawned(entity) });
     }
 
@@ -228,11 +253,10 @@ impl Scene {
         }
     }
 
-    /// Entities that count against the capacity: here, on their way in, and being spawned.
+    /// Entities that count against the capacity: here, on their way in, and being spawned. A reservation ends
+    /// when the entity is staged, so nobody counts twice.
     fn occupied(&self) -> u64 {
-        let counted = |entity: &&OnlineId| self.staged.contains_key(entity) || self.live.contains_key(entity);
-        let reserved = self.reserved.keys().filter(|entity| !counted(entity)).count();
-        (self.live.len() + self.staged.len() + self.spawning.len() + reserved) as u64
+        (self.live.len() + self.staged.len() + self.spawning.len() + self.reserved.len()) as u64
     }
 
     fn nonce(&mut self) -> Nonce {
@@ -314,6 +338,12 @@ impl Scene {
         self.draining
     }
 
+    /// Takes the number of messages to entities that found no room since the last time: their senders send
+    /// them again.
+    pub fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
+    }
+
     /// The place of the scene, as others write to it.
     fn place(&self) -> Place {
         self.me.into()
@@ -322,7 +352,23 @@ impl Scene {
     fn bury(&mut self, entity: OnlineId, owner: Option<Own>, epoch: Epoch, now: Now) {
         let until = now + self.limits.tombstone;
         self.gone.insert(entity, Tombstone { owner, epoch, until });
-        self.alarms.insert((until, Alarm::Tombstone(entity)));
+        self.graves.push_back((until, entity));
+        if self.graves.len() > TOMBSTONES {
+            self.forget_oldest_grave();
+        }
+    }
+
+    fn forget_graves(&mut self, now: Now) {
+        while self.graves.front().is_some_and(|(until, _)| *until <= now) {
+            self.forget_oldest_grave();
+        }
+    }
+
+    fn forget_oldest_grave(&mut self) {
+        let Some((until, entity)) = self.graves.pop_front() else { return };
+        if self.gone.get(&entity).is_some_and(|tombstone| tombstone.until == until) {
+            self.gone.remove(&entity);
+        }
     }
 
     fn set_phase(&mut self, entity: OnlineId, phase: Phase) {

@@ -49,7 +49,7 @@ pub enum ManagerEvent {
         /// The range.
         range: RangeId,
     },
-    /// A counter has no range left; the request stays unanswered.
+    /// A counter has no range left, or the session has had more than it may; the request stays unanswered.
     CounterExhausted {
         /// Which counter.
         counter: Counter,

@@ -4,6 +4,7 @@ use slipgate_entity::RangeId;
 
 use super::life::Presence;
 use super::{Counter, Grant, Manager, ManagerEvent, ManagerReply, ManagerRequest, Output, Write};
+use crate::bounds::RANGES_PER_SESSION;
 use crate::view::Home;
 use crate::{Now, Session};
 
@@ -53,6 +54,10 @@ impl Manager {
         {
             let range = last.range;
             out.push(Output::Tell { to: session, reply: ManagerReply::Range { session, request, counter, range } });
+            return;
+        }
+        if request > RANGES_PER_SESSION {
+            out.push(Output::Event(ManagerEvent::CounterExhausted { counter, session }));
             return;
         }
         if request <= last.map_or(0, |last| last.request) {

@@ -17,6 +17,7 @@ use super::life::{Life, Presence};
 use super::{
     JoinRefusal, JoinReply, JoinRequest, Manager, ManagerEvent, ManagerReply, Output, SceneDeclaration, Ticket, Write,
 };
+use crate::bounds::{NODES, SCENES};
 use crate::view::{Member, ScenePlacement};
 use crate::{Incarnation, NodeId, NodeName, Now, Session};
 
@@ -188,6 +189,10 @@ impl Manager {
             refuse(applicant, JoinRefusal::Exhausted { name: request.name.clone() }, out);
             return;
         };
+        if self.scenes_with(session.node, request) > SCENES {
+            refuse(applicant, JoinRefusal::Exhausted { name: request.name.clone() }, out);
+            return;
+        }
         if let Err(refusal) = self.check_scenes(session.node, request) {
             refuse(applicant, refusal, out);
             return;
@@ -226,8 +231,17 @@ impl Manager {
         if let Some(Session { node, incarnation }) = earlier {
             return Some(Session { node, incarnation: Incarnation(incarnation.0.checked_add(1)?) });
         }
+        if self.stored.view.members.len() >= NODES {
+            return None;
+        }
         let highest = self.stored.view.members.keys().next_back().map_or(0, |node| node.0);
         Some(Session { node: NodeId(highest.checked_add(1)?), incarnation: Incarnation(1) })
+    }
+
+    /// How many scenes the cluster would have.
+    fn scenes_with(&self, node: NodeId, request: &JoinRequest) -> usize {
+        let elsewhere = self.stored.view.scenes.values().filter(|scene| scene.node != node).count();
+        elsewhere + request.scenes.len()
     }
 
     /// Checks that no scene of the request has the number or the name of another scene.

@@ -162,8 +162,9 @@ pub enum JoinRefusal {
         /// How many wait.
         waiting: usize,
     },
-    /// Node numbers, or the lives of this node, are used up; they are never used again.
-    #[error("the cluster has no number left for a node named {name}: join under a name it knows")]
+    /// Node numbers or the lives of this node are used up, which are never used again; or there would be more
+    /// nodes or scenes than a cluster may have.
+    #[error("the cluster has no number left for a node named {name}, or for its scenes: join under a name it knows")]
     Exhausted {
         /// The name.
         name: NodeName,

@@ -2,6 +2,7 @@
 
 use slipgate_entity::OnlineId;
 
+use super::arrive::Reservation;
 use super::{Output, Scene};
 use crate::Now;
 use crate::moves::MoveId;
@@ -15,12 +16,15 @@ pub(super) enum Alarm {
     Stream(OnlineId, OnlineId),
     Staged(OnlineId),
     Reservation(OnlineId),
-    Tombstone(OnlineId),
     Settling(MoveId),
 }
 
 impl Scene {
     pub(super) fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
+        self.forget_graves(now);
+        if self.waiting.wants_sum(now) {
+            self.waiting.set_sum(self.sum_of_waiting(), now);
+        }
         while let Some(&(due, alarm)) = self.alarms.first() {
             if due > now {
                 return;
@@ -40,13 +44,12 @@ impl Scene {
             Alarm::Stream(sender, to) => self.stream_tick(sender, to, now, out),
             Alarm::Staged(entity) => self.staged_tick(entity, now, out),
             Alarm::Reservation(entity) => {
-                if self.reserved.get(&entity).is_some_and(|reservation| reservation.until <= now) {
+                let Some(Reservation { until }) = self.reserved.get(&entity) else { return };
+                if *until <= now {
                     self.reserved.remove(&entity);
-                }
-            }
-            Alarm::Tombstone(entity) => {
-                if self.gone.get(&entity).is_some_and(|tombstone| tombstone.until <= now) {
-                    self.gone.remove(&entity);
+                } else {
+                    // It was asked for again, or used and made anew.
+                    self.alarms.insert((*until, Alarm::Reservation(entity)));
                 }
             }
             Alarm::Settling(id) => self.settle_tick(id, now, out),

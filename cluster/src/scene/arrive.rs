@@ -5,10 +5,10 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
-use super::leave::table_bytes;
 use super::phase::{HeldMessages, Live, Phase, Repeat};
 use super::talk::send;
-use super::{Destination, Event, Output, Scene};
+use super::{Destination, Event, Output, Scene, inspection};
+use crate::bounds::STAGED_BYTES;
 use crate::message::{Control, Image, Nonce, Prepare, Reserve};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::Inbox;
@@ -24,6 +24,7 @@ pub(super) struct Reservation {
 #[derive(Debug)]
 pub(super) struct Staged {
     prepare: Arc<Prepare>,
+    bytes: usize,
     /// Fresh per staging: an answer to an older question never activates a newer copy.
     nonce: Option<Nonce>,
     pub(super) held: HeldMessages,
@@ -37,7 +38,8 @@ impl Scene {
             return;
         }
         let known = self.types.iter().find(|(name, _)| *name == type_name);
-        let has_room = self.reserved.contains_key(&entity) || self.occupied() < u64::from(self.capacity);
+        let is_counted = self.reserved.contains_key(&entity) || self.has_place(entity);
+        let has_room = is_counted || self.occupied() < u64::from(self.capacity);
         let refusal = match known {
             _ if self.draining => Some(Refusal::Draining),
             None => Some(Refusal::NoType { type_name }),
@@ -53,13 +55,26 @@ impl Scene {
         let control = match refusal {
             Some(reason) => Control::Refused { entity, id, label, reason },
             None => {
-                let until = now + self.limits.reservation;
-                self.reserved.insert(entity, Reservation { until });
-                self.alarms.insert((until, Alarm::Reservation(entity)));
+                self.keep_room(entity, now);
                 Control::Reserved { entity, id, label }
             }
         };
         out.push(send(Destination::Place(from), control));
+    }
+
+    /// Whether the entity counts against the capacity without a reservation.
+    fn has_place(&self, entity: OnlineId) -> bool {
+        self.live.contains_key(&entity) || self.staged.contains_key(&entity)
+    }
+
+    fn keep_room(&mut self, entity: OnlineId, now: Now) {
+        if self.has_place(entity) {
+            return;
+        }
+        let until = now + self.limits.reservation;
+        if self.reserved.insert(entity, Reservation { until }).is_none() {
+            self.alarms.insert((until, Alarm::Reservation(entity)));
+        }
     }
 
     /// A copy comes in. An old one, or one for an entity that still lives here, is ignored: its sender
@@ -90,9 +105,20 @@ impl Scene {
         } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
             return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
         }
-        let held = self.staged.remove(&entity).map(|staged| staged.held).unwrap_or_default();
+        if let Some(refusal) = inspection::fault(&prepare.image, &self.limits) {
+            return refuse(from, &prepare, refusal, out);
+        }
+        let bytes = usize::try_from(inspection::bytes_of(&prepare.image)).unwrap_or(usize::MAX);
+        let before = self.staged.get(&entity).map_or(0, |staged| staged.bytes);
+        if self.staged_bytes - before + bytes > STAGED_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        self.reserved.remove(&entity);
+        let held = self.unstage(entity).map(|staged| staged.held).unwrap_or_default();
         let repeat = Repeat::first(now, &self.limits);
-        self.staged.insert(entity, Staged { prepare: prepare.clone(), nonce: None, held, repeat });
+        self.staged_bytes += bytes;
+        self.staged.insert(entity, Staged { prepare: prepare.clone(), bytes, nonce: None, held, repeat });
         out.push(Output::Decode { entity, prepare });
     }
 
@@ -156,7 +182,11 @@ impl Scene {
     ) {
         let staged = self.staged.get(&entity).expect("the caller holds a staged copy");
         let label = staged.prepare.label;
-        if staged.nonce.is_none() || nonce != staged.nonce || record.epoch < label {
+        if staged.nonce.is_none() || nonce != staged.nonce {
+            return;
+        }
+        // The answer is younger than the copy, and dead is final: an id that was never given out is dead, too.
+        if record.epoch < label && record.owner.is_some() {
             return;
         }
         if record.names(self.me) && record.data == label {
@@ -176,11 +206,10 @@ impl Scene {
     }
 
     fn take_over(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
-        let Staged { prepare, mut held, .. } = self.staged.remove(&entity).expect("the caller holds a staged copy");
-        self.reserved.remove(&entity);
+        let Staged { prepare, mut held, .. } = self.unstage(entity).expect("the caller holds a staged copy");
         self.gone.remove(&entity);
-        let Image { identity, received, sending, body } = &prepare.image;
-        let bytes = body.len() as u64 + table_bytes(received, sending.iter());
+        let Image { identity, received, sending, .. } = &prepare.image;
+        let bytes = inspection::bytes_of(&prepare.image);
         let label = identity.label.clone();
         for stream in sending {
             self.senders_to.entry(stream.entity()).or_default().insert(entity);
@@ -207,9 +236,22 @@ impl Scene {
     }
 
     fn drop_staged(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
-        self.staged.remove(&entity);
-        self.reserved.remove(&entity);
+        self.unstage(entity);
         out.push(Output::DropStaged { entity });
+    }
+
+    fn unstage(&mut self, entity: OnlineId) -> Option<Staged> {
+        let staged = self.staged.remove(&entity)?;
+        self.staged_bytes -= staged.bytes;
+        Some(staged)
+    }
+
+    /// Ends what somebody has begun here under an id that was not given out yet.
+    pub(super) fn drop_impostor(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
+        self.reserved.remove(&entity);
+        if self.staged.contains_key(&entity) {
+            self.drop_staged(entity, out);
+        }
     }
 }
 

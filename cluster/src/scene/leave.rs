@@ -291,6 +291,6 @@ pub(super) fn reject(ticket: Option<Ticket>, error: MoveError, out: &mut Vec<Out
 
 /// An upper bound for the encoded stream tables: about 40 bytes an entry, and the payloads kept.
 pub(super) fn table_bytes<'a>(received: &Received, sending: impl Iterator<Item = &'a SendStream>) -> u64 {
-    let kept: usize = sending.map(|stream| 40 + stream.waiting_bytes() + 20 * stream.waiting()).sum();
+    let kept: usize = sending.map(|stream| 40 + stream.payload_bytes() + 20 * stream.waiting()).sum();
     (received.len() * 40 + kept) as u64
 }

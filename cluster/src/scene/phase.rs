@@ -187,12 +187,20 @@ pub(super) struct HeldMessages {
 }
 
 impl HeldMessages {
-    pub(super) fn hold(&mut self, data: Data, limits: &Limits) {
-        let bytes = self.bytes + data.payload.len();
-        if self.messages.len() < limits.held_messages && bytes <= limits.held_bytes {
-            self.bytes = bytes;
-            self.messages.push(data);
-        }
+    /// Whether there is room for a message.
+    pub(super) fn has_room(&self, data: &Data, limits: &Limits) -> bool {
+        self.messages.len() < limits.held_messages && self.bytes + data.payload.len() <= limits.held_bytes
+    }
+
+    /// Holds a message for which there is room.
+    pub(super) fn hold(&mut self, data: Data) {
+        self.bytes += data.payload.len();
+        self.messages.push(data);
+    }
+
+    /// What is held: payload bytes, messages.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.bytes, self.messages.len())
     }
 
     pub(super) fn take(&mut self) -> Vec<Data> {

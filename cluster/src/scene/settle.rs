@@ -174,7 +174,7 @@ impl Scene {
             let received = live.inbox.received();
             let applied =
                 |held: &Held| held.count - held.upto.saturating_sub(received.last(held.stream)).min(held.count);
-            let delivered = held.iter().map(applied).sum();
+            let delivered = held.iter().map(applied).fold(0, u64::saturating_add);
             out.push(send(Destination::Place(source.into()), Control::Settled { entity, id, delivered }));
         } else if let Some(owner) = self.gone.get(&entity).and_then(|tombstone| tombstone.owner) {
             let control = Control::HandedOn { entity, id, held, source };

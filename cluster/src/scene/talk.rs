@@ -5,6 +5,7 @@ use slipgate_entity::OnlineId;
 use super::alarm::Alarm;
 use super::phase::Phase;
 use super::{Bounce, Destination, Output, Scene};
+use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
 use crate::stream::{SendStream, StreamId, StreamOutput, Verdict};
 use crate::{Epoch, Now, Own, Record};
@@ -12,16 +13,21 @@ use crate::{Epoch, Now, Own, Record};
 impl Scene {
     pub(super) fn data(&mut self, data: Data, out: &mut Vec<Output>) {
         let entity = data.entity;
-        if let Some(live) = self.live.get_mut(&entity) {
+        let held = if let Some(live) = self.live.get_mut(&entity) {
             match &mut live.phase {
-                Phase::Active | Phase::Reserving(_) => self.apply(data, out),
-                Phase::Frozen(frozen) => frozen.held.hold(data, &self.limits),
-                Phase::Deciding(deciding) => deciding.held.hold(data, &self.limits),
+                Phase::Active | Phase::Reserving(_) => return self.apply(data, out),
+                Phase::Frozen(frozen) => &mut frozen.held,
+                Phase::Deciding(deciding) => &mut deciding.held,
             }
         } else if let Some(staged) = self.staged.get_mut(&entity) {
-            staged.held.hold(data, &self.limits);
+            &mut staged.held
         } else {
-            self.send_elsewhere(&data, out);
+            return self.send_elsewhere(&data, out);
+        };
+        if held.has_room(&data, &self.limits) && self.waiting.admit(&data) {
+            held.hold(data);
+        } else {
+            self.left_out += 1;
         }
     }
 
@@ -30,6 +36,10 @@ impl Scene {
         let entity = data.entity;
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let (stream, reply_to) = (data.stream, data.reply_to);
+        if live.inbox.is_ahead(&data) && !self.waiting.admit(&data) {
+            self.left_out += 1;
+            return;
+        }
         match live.inbox.accept(data, &self.limits) {
             Verdict::Apply(messages) => {
                 self.acks.insert((entity, stream), reply_to);
@@ -42,7 +52,8 @@ impl Scene {
             Verdict::Repeat => {
                 self.acks.insert((entity, stream), reply_to);
             }
-            Verdict::Ahead | Verdict::NoRoom => {}
+            Verdict::Ahead => {}
+            Verdict::NoRoom => self.left_out += 1,
         }
     }
 
@@ -83,6 +94,10 @@ impl Scene {
         }
         if !live.is_active() {
             // The copy under way, or the router that takes the streams over, would never learn of it.
+            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            return;
+        }
+        if live.outbox.len() >= RECEIVERS_PER_ENTITY && !live.outbox.contains_key(&to) {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::StreamId;
+use crate::bounds::STREAMS_PER_ENTITY;
 use crate::message::Data;
 use crate::{Limits, Place};
 
@@ -47,7 +48,7 @@ impl Received {
     /// Messages applied over all streams.
     #[must_use]
     pub fn applied(&self) -> u64 {
-        self.streams.values().map(|last| last.number).sum()
+        self.streams.values().fold(0, |sum, last| sum.saturating_add(last.number))
     }
 }
 
@@ -60,7 +61,8 @@ pub enum Verdict {
     Repeat,
     /// It is ahead of a gap and waits.
     Ahead,
-    /// It is ahead of a gap and there is no room to wait; its sender will send it again.
+    /// It is ahead of a gap and there is no room to wait, or it begins a stream and the entity has as many
+    /// as it may have; its sender will send it again.
     NoRoom,
 }
 
@@ -85,13 +87,25 @@ impl Inbox {
         &self.received
     }
 
+    /// Whether a message is ahead of a gap.
+    #[must_use]
+    pub fn is_ahead(&self, data: &Data) -> bool {
+        data.seq.saturating_sub(1) > self.received.last(data.stream)
+    }
+
+    /// What waits for a gap to close: payload bytes, messages.
+    #[must_use]
+    pub fn waiting(&self) -> (usize, usize) {
+        (self.ahead_bytes, self.ahead.len())
+    }
+
     /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds.
     pub fn accept(&mut self, data: Data, limits: &Limits) -> Verdict {
         let last = self.received.last(data.stream);
         if data.seq <= last {
             return Verdict::Repeat;
         }
-        if data.seq > last + 1 {
+        if self.is_ahead(&data) {
             let bytes = self.ahead_bytes + data.payload.len();
             if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
                 return Verdict::NoRoom;
@@ -101,6 +115,9 @@ impl Inbox {
                 self.ahead_bytes = bytes;
             }
             return Verdict::Ahead;
+        }
+        if last == 0 && self.received.len() >= STREAMS_PER_ENTITY {
+            return Verdict::NoRoom;
         }
         let stream = data.stream;
         let reply_to = data.reply_to;

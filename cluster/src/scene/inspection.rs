@@ -1,0 +1,43 @@
+//! What is looked at before a copy is staged: that it can be an honest entity's.
+//!
+//! A peer may be of another mind, or broken; what it sends decodes, and is nonsense all the same. A copy
+//! whose numbers could overflow, or that is larger than its source said, is refused, and the source goes on with
+//! the entity.
+//!
+//! Leaves out: the body, which the shell reads; whose entity it is, which the record says.
+
+use super::leave::table_bytes;
+use crate::Limits;
+use crate::bounds::{LABEL_BYTES, NUMBER_MAX, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
+use crate::message::Image;
+use crate::moves::Refusal;
+
+/// Why a copy cannot be staged, if so.
+pub(super) fn fault(image: &Image, limits: &Limits) -> Option<Refusal> {
+    let bytes = bytes_of(image);
+    if bytes > limits.state_bytes {
+        return Some(Refusal::TooLarge { bytes, bytes_max: limits.state_bytes });
+    }
+    let unreadable = |reason: &str| Some(Refusal::Unreadable { reason: reason.to_owned() });
+    let Image { identity, received, sending, .. } = image;
+    if identity.label.as_ref().is_some_and(|label| !is_label(label)) {
+        return unreadable("its label is none");
+    }
+    if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
+        return unreadable("it has more streams than an entity may have");
+    }
+    let numbers = received.iter().map(|(_, number, _)| number).chain(sending.iter().map(|stream| stream.acked()));
+    if numbers.max().is_some_and(|number| number > NUMBER_MAX) {
+        return unreadable("a number in its streams is beyond any that was ever given");
+    }
+    None
+}
+
+/// What a copy takes, encoded; an upper bound.
+pub(super) fn bytes_of(image: &Image) -> u64 {
+    image.body.len() as u64 + table_bytes(&image.received, image.sending.iter())
+}
+
+fn is_label(label: &str) -> bool {
+    (1..=LABEL_BYTES).contains(&label.len()) && !label.chars().any(char::is_control)
+}
