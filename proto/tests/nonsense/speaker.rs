@@ -1,0 +1,243 @@
+//! A peer that says anything that decodes: every variant, with values at the ends of what they can be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest};
+use slipgate_cluster::message::{
+    Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Prepare, Reserve, Sender, ToolMessage,
+};
+use slipgate_cluster::moves::{MoveId, Refusal};
+use slipgate_cluster::stream::{Received, SendStream, StreamId};
+use slipgate_cluster::{Epoch, Now, Own, Place, Port, Record, Session, View};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
+use slipgate_proto::codec;
+use uuid::Uuid;
+
+/// The speaker. One seed is one speech.
+#[derive(Debug)]
+pub(crate) struct Speaker {
+    state: u64,
+}
+
+impl Speaker {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// Splitmix64.
+    fn roll(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.roll() % end as u64).expect("below an index")
+    }
+
+    fn pick<T: Copy, const N: usize>(&mut self, items: [T; N]) -> T {
+        items[self.below(N)]
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        let any = self.roll();
+        self.pick([0, 1, 2, 3, 5, 64, 1 << 32, 1 << 62, u64::MAX - 1, u64::MAX, any])
+    }
+
+    pub(crate) fn entity(&mut self) -> OnlineId {
+        let range = self.pick([1, 1, 1, 2, 9, u32::MAX]);
+        let counter = self.pick([0, 1, 2, 3, 4, 5, 6, 1_000_000, u32::MAX]);
+        OnlineId::new(RangeId(range), counter)
+    }
+
+    pub(crate) fn session(&mut self) -> Session {
+        self.pick([Session::new(1, 1), Session::new(2, 1), Session::new(2, 2), Session::new(u16::MAX, u32::MAX)])
+    }
+
+    pub(crate) fn own(&mut self) -> Own {
+        Own::new(self.session(), SceneId(self.pick([0, 1, 2, u16::MAX])))
+    }
+
+    pub(crate) fn place(&mut self) -> Place {
+        let scene = SceneId(self.pick([0, 1, 2, u16::MAX]));
+        let ports = [
+            Port::Scene(scene),
+            Port::Router(0),
+            Port::Router(9),
+            Port::Directory,
+            Port::Manager,
+            Port::Member,
+            Port::Admin,
+        ];
+        Place { session: self.session(), port: self.pick(ports) }
+    }
+
+    pub(crate) fn epoch(&mut self) -> Epoch {
+        let term = self.pick([0, 0, 0, 0, 1, u32::MAX]);
+        Epoch::new(term, self.pick([0, 1, 2, 3, 4, 7, u32::MAX - 1, u32::MAX]))
+    }
+
+    pub(crate) fn record(&mut self) -> Record {
+        let owner = self.own();
+        let me = Own::new(Session::new(1, 1), SceneId(1));
+        let owner = self.pick([None, Some(owner), Some(owner), Some(me)]);
+        let (epoch, data) = (self.epoch(), self.epoch());
+        Record { owner, epoch, data: self.pick([data, epoch, Epoch::FIRST]) }
+    }
+
+    fn nonce(&mut self) -> Nonce {
+        Nonce(self.number())
+    }
+
+    fn id(&mut self) -> MoveId {
+        MoveId(Uuid::from_u128(u128::from(self.pick([0, 1, 2, 3, u64::MAX]))))
+    }
+
+    fn stream(&mut self) -> StreamId {
+        StreamId { opened_at: self.place(), generation: self.number() }
+    }
+
+    fn type_name(&mut self) -> TypeName {
+        let name = self.pick(["walker", "walker", "walker", "", "nobody", "\u{1b}[2J"]);
+        TypeName(name.repeat(self.pick([1, 1, 1, 1000])))
+    }
+
+    fn payload(&mut self) -> Vec<u8> {
+        vec![7; self.pick([0, 1, 10, 300])]
+    }
+
+    fn sender(&mut self) -> Sender {
+        let (entity, session) = (Sender::Entity(self.entity()), Sender::Tool(self.session()));
+        self.pick([entity, session])
+    }
+
+    pub(crate) fn data(&mut self) -> Data {
+        Data {
+            entity: self.entity(),
+            stream: self.stream(),
+            seq: self.number(),
+            sender: self.sender(),
+            reply_to: self.place(),
+            hops: self.pick([0, 7, 8, 255]),
+            payload: Arc::from(self.payload()),
+        }
+    }
+
+    /// Tables with any numbers, as only their bytes can carry them.
+    fn image(&mut self) -> Image {
+        let received: BTreeMap<StreamId, (u64, Place)> =
+            (0..self.below(4)).map(|_| (self.stream(), (self.number(), self.place()))).collect();
+        let sending: Vec<_> = (0..self.below(3))
+            .map(|_| {
+                let unacked: Vec<(Sender, Vec<u8>)> =
+                    (0..self.below(4)).map(|_| (self.sender(), self.payload())).collect();
+                let (owner, epoch) = (self.own(), self.epoch());
+                (self.stream(), self.entity(), self.number(), unacked, self.pick([None, Some((owner, epoch))]))
+            })
+            .collect();
+        let label = self.pick([None, Some("ann"), Some(""), Some("\n")]);
+        Image {
+            identity: Identity {
+                type_name: self.type_name(),
+                type_version: self.pick([0, 1, 1, u16::MAX]),
+                label: label.map(|label| label.repeat(self.pick([1, 1, 100]))),
+                persist: PersistId(Uuid::from_u128(1)),
+                player: PlayerId::NONE,
+            },
+            body: self.payload(),
+            received: reread::<_, Received>(&received),
+            sending: reread::<_, Vec<SendStream>>(&sending),
+        }
+    }
+
+    pub(crate) fn prepare(&mut self) -> Prepare {
+        Prepare { entity: self.entity(), id: self.id(), from: self.own(), label: self.epoch(), image: self.image() }
+    }
+
+    fn refusal(&mut self) -> Refusal {
+        match self.below(6) {
+            0 => Refusal::NoScene { scene: SceneId(9) },
+            1 => Refusal::NoType { type_name: self.type_name() },
+            2 => Refusal::TooLarge { bytes: self.number(), bytes_max: self.number() },
+            3 => Refusal::Full { capacity: u32::MAX },
+            4 => Refusal::AlreadyThere,
+            _ => Refusal::Unreadable { reason: "no".repeat(self.pick([0, 1, 10_000])) },
+        }
+    }
+
+    /// What only the home of an entity may say. A link lets nobody else say it.
+    pub(crate) fn word_of_a_home(&mut self) -> Control {
+        let (entity, record, nonce) = (self.entity(), self.record(), self.nonce());
+        match self.below(8) {
+            0 => Control::NotHome { entity, nonce },
+            _ => Control::RecordIs { entity, record, nonce: self.pick([None, Some(nonce), Some(nonce)]) },
+        }
+    }
+
+    /// Anything else.
+    pub(crate) fn control(&mut self) -> Control {
+        let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
+        match self.below(13) {
+            0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
+            1 => Control::Query { entity, nonce },
+            2 => Control::Reclaim { entity, me: self.own(), nonce },
+            3 => Control::Ack { entity, stream, upto: self.number(), owner: self.own(), epoch },
+            4 => Control::Redirect { entity, stream, owner: self.own(), epoch },
+            5 => Control::NotOwner { entity, stream },
+            6 => {
+                let (type_name, type_version, bytes) = (self.type_name(), self.pick([0, 1, 1]), self.number());
+                Control::Reserve(Reserve { entity, id, label: epoch, type_name, type_version, bytes })
+            }
+            7 => Control::Reserved { entity, id, label: epoch },
+            8 => Control::Refused { entity, id, label: epoch, reason: self.refusal() },
+            9 => Control::IsActive { entity, id },
+            10 => Control::Arrived { entity, id, epoch },
+            11 => {
+                let held = (0..self.below(4))
+                    .map(|_| Held { stream: self.stream(), upto: self.number(), count: self.number() })
+                    .collect();
+                Control::HandedOn { entity, id, held, source: self.own() }
+            }
+            _ => Control::Settled { entity, id, delivered: self.number() },
+        }
+    }
+
+    pub(crate) fn reply(&mut self) -> ManagerReply {
+        let (session, request) = (self.session(), self.number());
+        match self.below(4) {
+            0 => ManagerReply::Renewed { session, sent: Now(self.number()) },
+            1 => {
+                let range = RangeId(self.pick([0, 1, 2, u32::MAX]));
+                ManagerReply::Range { session, request, counter: Counter::Online, range }
+            }
+            2 => ManagerReply::NotMember { session },
+            _ => ManagerReply::View(Arc::new(View { version: self.number(), ..View::default() })),
+        }
+    }
+
+    pub(crate) fn request(&mut self) -> ManagerRequest {
+        let (session, number) = (self.session(), self.number());
+        match self.below(2) {
+            0 => ManagerRequest::Renew { session, sent: Now(number), version: self.number() },
+            _ => ManagerRequest::Range { session, request: number, counter: Counter::Online },
+        }
+    }
+
+    /// Any message but the words of homes.
+    pub(crate) fn message(&mut self) -> Message {
+        match self.below(8) {
+            0 => Message::Manager(ManagerMessage::Reply(self.reply())),
+            1 => Message::Tool(ToolMessage::Answer { nonce: self.nonce(), answer: self.payload() }),
+            2 | 3 => Message::Prepare(Arc::new(self.prepare())),
+            4 | 5 => Message::Data(self.data()),
+            _ => Message::Control(self.control()),
+        }
+    }
+}
+
+/// A value of one type from the bytes of another that is written alike.
+fn reread<A: serde::Serialize, B: serde::de::DeserializeOwned>(value: &A) -> B {
+    codec::decode(&codec::encode(value).expect("small")).expect("both are written alike")
+}
