@@ -98,6 +98,10 @@ fn no_word_of_a_false_home_ends_a_scene_or_keeps_it_from_spawning() {
                 _ => speaker.message(),
             };
             stage.hear(speaker.place(), message);
+            if let Some(granted) = stage.granted.take_if(|_| step % 2 == 0) {
+                // Copies with any numbers take over, and go on with them.
+                stage.hear(friend(), Message::Control(granted));
+            }
             if step % 50 == 0 {
                 stage.pass(100_000);
                 // The directory gives ids that somebody may have brought here before they were given out.

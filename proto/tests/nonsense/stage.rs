@@ -29,15 +29,15 @@ pub(crate) struct Stage {
     pub(crate) applied: [u64; HONEST as usize],
     /// Highest number acknowledged to the honest sender, per entity.
     pub(crate) acknowledged: [u64; HONEST as usize],
-    /// Messages that left the scene since they were looked at.
-    pub(crate) sent: usize,
+    /// What a home would answer that grants every change it is asked for.
+    pub(crate) granted: Option<Control>,
 }
 
 impl Stage {
     pub(crate) fn new(limits: Limits) -> Self {
         let types = vec![(TypeName("walker".to_owned()), 1)];
         let scene = Scene::new(Settings { me: ME, capacity: CAPACITY, types, limits });
-        let mut stage = Self { scene, now: Now(1), applied: [0; 4], acknowledged: [0; 4], sent: 0 };
+        let mut stage = Self { scene, now: Now(1), applied: [0; 4], acknowledged: [0; 4], granted: None };
         for counter in 0..HONEST {
             stage.spawn(counter);
         }
@@ -103,15 +103,16 @@ impl Stage {
             Output::Apply { entity, sender: Sender::Tool(session), .. } if session == friend().session => {
                 self.applied[entity.counter() as usize] += 1;
             }
-            Output::Send { message, .. } => {
-                self.sent += 1;
-                if let Message::Control(Control::Ack { entity, stream: id, upto, .. }) = message
-                    && id == stream()
-                {
-                    self.acknowledged[entity.counter() as usize] = upto;
-                }
+            Output::Send { message: Message::Control(Control::Ack { entity, stream: id, upto, .. }), .. }
+                if id == stream() =>
+            {
+                self.acknowledged[entity.counter() as usize] = upto;
             }
-            Output::Apply { .. }
+            Output::Send { message: Message::Control(Control::Cas { entity, new, nonce, .. }), .. } => {
+                self.granted = Some(Control::RecordIs { entity, record: new, nonce: Some(nonce) });
+            }
+            Output::Send { .. }
+            | Output::Apply { .. }
             | Output::Register { .. }
             | Output::Create { .. }
             | Output::Install { .. }
