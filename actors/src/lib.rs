@@ -22,6 +22,7 @@
 //! | [`manager_seat`] | keeps a manager running on its node |
 //! | [`member`] | the lease, the view, a link to every member |
 //! | [`post`] | where envelopes go |
+//! | [`restraint`] | one line per cause, and how many were left out |
 //! | [`router`] | the streams of this node's tools |
 //! | [`scene`] | a scene: its entities' bodies and their machine |
 //! | [`transport`] | the seam to the network |
@@ -38,6 +39,7 @@ pub mod manager;
 pub mod manager_seat;
 pub mod member;
 pub mod post;
+pub mod restraint;
 pub mod router;
 pub mod scene;
 pub mod transport;
