@@ -8,6 +8,7 @@
 //! meant for one life of the peer is not told to the next.
 //! Leaves out: what the messages mean; whether a silent peer is dead.
 
+mod credence;
 pub mod dial;
 pub mod gate;
 pub mod text;
@@ -320,6 +321,7 @@ impl Handler<Probe> for LinkActor {
     type Result = ();
 
     fn handle(&mut self, Probe: Probe, _: &mut Context<Self>) {
+        self.shared.asked.set(true);
         self.shared.lanes.borrow_mut().ping();
         self.shared.wake.notify_one();
     }

@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
+use super::credence;
 use crate::post::Post;
 use crate::transport::Connection;
 
@@ -31,8 +32,8 @@ pub(super) struct Shared {
     pub(super) bytes_in: Cell<u64>,
     /// The peer has said goodbye.
     pub(super) bye: Cell<bool>,
-    /// Pongs heard, for whoever asked.
-    pub(super) pongs: Cell<u64>,
+    /// A pong is waited for; others are nobody's answer.
+    pub(super) asked: Cell<bool>,
     /// A connection over which we said goodbye has ended.
     pub(super) over: Notify,
 }
@@ -45,7 +46,7 @@ impl Shared {
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             bye: Cell::new(false),
-            pongs: Cell::new(0),
+            asked: Cell::new(false),
             over: Notify::new(),
         }
     }
@@ -151,19 +152,28 @@ async fn read(
                 shared.wake.notify_one();
             }
             Frame::Pong => {
-                shared.pongs.set(shared.pongs.get() + 1);
-                on_pong();
+                if shared.asked.take() {
+                    on_pong();
+                }
             }
         }
     }
     Ok(())
 }
 
-/// The sessions of an envelope are those of the link: a peer speaks for itself only.
+/// The sessions of an envelope are those of the link, and what it says must be its own to say: a peer speaks for
+/// itself only.
 fn deliver(batch: Vec<Wire>, peer: Session, post: &Post) {
+    let count = batch.len();
     let envelope =
         |Wire { from, to, message }| Envelope { from: Place { session: peer, port: from }, to: post.here(to), message };
-    post.send(batch.into_iter().map(envelope).collect());
+    let believed = |envelope: &Envelope| credence::may_say(envelope, |entity| post.home_of(entity));
+    let envelopes: Vec<_> = batch.into_iter().map(envelope).filter(believed).collect();
+    if envelopes.len() < count {
+        metrics::counter!("slipgate_messages_dropped_total", "at" => "credence")
+            .increment((count - envelopes.len()) as u64);
+    }
+    post.send(envelopes);
 }
 
 /// Bytes gathered for one write.
