@@ -1,9 +1,10 @@
 //! Bounded ways into actors.
 //!
 //! An actix mailbox takes everything that `do_send` throws at it, so whoever writes counts: a mailbox
-//! here knows how many envelopes are on their way into its actor. Above its bound it takes no more
-//! messages to entities, which their senders keep and send again; control messages, of which the
-//! protocol allows each entity only a few, have four times the room.
+//! here knows how many envelopes are on their way into its actor, and what they weigh. Above its bound it
+//! takes no more messages to entities, which their senders keep and send again; control messages, of which the
+//! protocol allows each entity only a few, have four times the room. Whatever it is, nothing that weighs
+//! something is taken beyond [`BYTES_MAX`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +13,11 @@ use actix::dev::ToEnvelope;
 use actix::{Actor, Addr, Handler, Message};
 use slipgate_cluster::Envelope;
 use slipgate_cluster::message::Message as Said;
+use slipgate_proto::weight::weight;
+
+/// Bytes that wait for one actor, at most: as much as the lane of a link holds. Messages of 64 KiB would fill
+/// four gigabytes before their number is too high.
+pub const BYTES_MAX: usize = 64 << 20;
 
 /// Envelopes for one actor, all to the same port.
 #[derive(Debug, Message)]
@@ -25,13 +31,22 @@ pub struct Mail {
 /// Room in a mailbox that is taken until this is dropped.
 #[derive(Debug)]
 pub struct Counted {
-    depth: Arc<AtomicUsize>,
+    depth: Arc<Depth>,
     envelopes: usize,
+    bytes: usize,
+}
+
+/// What is on its way.
+#[derive(Debug, Default)]
+struct Depth {
+    envelopes: AtomicUsize,
+    bytes: AtomicUsize,
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.depth.fetch_sub(self.envelopes, Ordering::Relaxed);
+        self.depth.envelopes.fetch_sub(self.envelopes, Ordering::Relaxed);
+        self.depth.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -49,7 +64,7 @@ pub trait Door: Send + Sync + std::fmt::Debug {
 /// A bounded way into one actor.
 pub struct Mailbox<A: Actor> {
     addr: Addr<A>,
-    depth: Arc<AtomicUsize>,
+    depth: Arc<Depth>,
     capacity: usize,
 }
 
@@ -57,7 +72,7 @@ impl<A: Actor> Mailbox<A> {
     /// A way into the actor at `addr` with room for `capacity` messages to entities.
     #[must_use]
     pub fn new(addr: Addr<A>, capacity: usize) -> Self {
-        Self { addr, depth: Arc::new(AtomicUsize::new(0)), capacity }
+        Self { addr, depth: Arc::default(), capacity }
     }
 
     /// The actor's address.
@@ -69,15 +84,16 @@ impl<A: Actor> Mailbox<A> {
     /// Takes room for one message, which carries it; none if the mailbox is full.
     #[must_use]
     pub fn claim(&self) -> Option<Counted> {
-        if self.depth.load(Ordering::Relaxed) >= self.capacity {
+        if self.depth.envelopes.load(Ordering::Relaxed) >= self.capacity {
             return None;
         }
-        Some(self.count(1))
+        Some(self.count(1, 0))
     }
 
-    fn count(&self, envelopes: usize) -> Counted {
-        self.depth.fetch_add(envelopes, Ordering::Relaxed);
-        Counted { depth: self.depth.clone(), envelopes }
+    fn count(&self, envelopes: usize, bytes: usize) -> Counted {
+        self.depth.envelopes.fetch_add(envelopes, Ordering::Relaxed);
+        self.depth.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Counted { depth: self.depth.clone(), envelopes, bytes }
     }
 
     /// Tells the actor something of which only a few can be on their way: one per open request.
@@ -110,21 +126,27 @@ where
     A::Context: ToEnvelope<A, Mail>,
 {
     fn put(&self, mut envelopes: Vec<Envelope>) -> Vec<Envelope> {
-        let depth = self.depth.load(Ordering::Relaxed);
+        let depth = self.depth.envelopes.load(Ordering::Relaxed);
+        let mut bytes_after = self.depth.bytes.load(Ordering::Relaxed);
+        let mut bytes = 0;
         let room = self.capacity.saturating_sub(depth);
         let control_room = (4 * self.capacity).saturating_sub(depth);
-        let mut refused = Vec::new();
-        if envelopes.len() > room {
-            let mut taken = 0;
-            let over = envelopes.extract_if(.., |envelope| {
-                let limit = if is_control(&envelope.message) { control_room } else { room };
-                taken += 1;
-                taken > limit
-            });
-            refused.extend(over);
-        }
+        let mut taken = 0;
+        let over = envelopes.extract_if(.., |envelope| {
+            let limit = if is_control(&envelope.message) { control_room } else { room };
+            let weight = weight(&envelope.message);
+            let fits = weight == 0 || bytes_after + weight <= BYTES_MAX;
+            taken += 1;
+            if taken > limit || !fits {
+                return true;
+            }
+            bytes_after += weight;
+            bytes += weight;
+            false
+        });
+        let refused: Vec<_> = over.collect();
         if !envelopes.is_empty() {
-            let counted = self.count(envelopes.len());
+            let counted = self.count(envelopes.len(), bytes);
             tell(&self.addr, Mail { envelopes, _counted: counted });
         }
         refused
@@ -207,5 +229,17 @@ mod tests {
         }
         kept.lock().expect("not poisoned").clear();
         assert_eq!(mailbox.put(vec![tool(), tool(), tool(), tool()]).len(), 1);
+    }
+
+    #[actix_rt::test]
+    async fn a_mailbox_is_bounded_in_bytes_too_and_what_weighs_nothing_still_comes_through() {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let mailbox = Mailbox::new(Slow(kept.clone()).start(), 1000);
+        let heavy = || {
+            let ask = slipgate_cluster::message::ToolMessage::Ask { nonce: Nonce(1), question: vec![0; BYTES_MAX / 4] };
+            Envelope { message: Said::Tool(ask), ..control() }
+        };
+        assert_eq!(mailbox.put((0..6).map(|_| heavy()).collect()).len(), 2);
+        assert_eq!(mailbox.put(vec![heavy(), control(), tool()]).len(), 1);
     }
 }
