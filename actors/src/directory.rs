@@ -184,7 +184,9 @@ impl Handler<Mail> for DirectoryActor {
         for Envelope { from, message, .. } in mail.envelopes {
             match message {
                 Said::Control(control) => self.machine.handle(Input::Heard { from, control }, &mut out),
-                Said::Manager(ManagerMessage::Reply(ManagerReply::Range { session, request, counter, range })) => {
+                Said::Manager(ManagerMessage::Reply(ManagerReply::Range { session, request, counter, range }))
+                    if self.post.is_of_node(from, &self.manager) =>
+                {
                     self.stock(range::Input::Reply { session, request, counter, range });
                 }
                 Said::Manager(_) | Said::Data(_) | Said::Prepare(_) | Said::Tool(_) => {}

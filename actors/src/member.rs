@@ -310,7 +310,9 @@ impl Handler<Mail> for MemberActor {
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
         for envelope in mail.envelopes {
-            if let Said::Manager(ManagerMessage::Reply(reply)) = envelope.message {
+            if let Said::Manager(ManagerMessage::Reply(reply)) = envelope.message
+                && self.around.post.is_of_node(envelope.from, &self.around.manager)
+            {
                 self.give(Input::Reply(reply));
             }
         }

@@ -100,6 +100,14 @@ impl Post {
         Some(Place { session: view.member_named(name)?.session, port: Port::Manager })
     }
 
+    /// Whether a place is on the node with this name, in whichever of its lives, for a view may be older than
+    /// the life that speaks; or in this process, which speaks for itself.
+    #[must_use]
+    pub fn is_of_node(&self, place: Place, name: &str) -> bool {
+        place.session == self.inner.me
+            || self.inner.view.load().member_named(name).is_some_and(|member| member.session.node == place.session.node)
+    }
+
     /// Opens a port of this node.
     pub fn open(&self, port: Port, door: Arc<dyn Door>) {
         self.inner.doors.rcu(|doors| {
