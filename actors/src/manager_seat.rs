@@ -5,7 +5,7 @@
 //! not on their way.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix::dev::ToEnvelope;
@@ -13,7 +13,7 @@ use actix::{Addr, Handler, Message};
 use arc_swap::ArcSwapOption;
 use slipgate_cluster::manager::{ManagerEvent, ManagerReply, Waits};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
-use slipgate_cluster::{Envelope, Place, Port, Session};
+use slipgate_cluster::{Envelope, NodeId, Place, Port, Session};
 use tokio::sync::oneshot;
 
 use crate::clock::NodeClock;
@@ -21,6 +21,7 @@ use crate::mailbox::{Door, Mailbox, tell};
 use crate::manager::{FromNode, FromNodes, Link, ManagerActor, ManagerOut, ManagerThread, StoreError};
 use crate::member::{Links, MemberActor, ProbePeer};
 use crate::post::Post;
+use crate::restraint::Restraint;
 
 /// A handle on the seat; cheap to clone.
 #[derive(Clone, Debug)]
@@ -35,6 +36,7 @@ struct Inner {
     store: PathBuf,
     waits: Waits,
     clock: NodeClock,
+    restraint: Mutex<Restraint<(&'static str, NodeId)>>,
 }
 
 /// Keeps the seat taken; dropped, it leaves the manager to itself.
@@ -51,7 +53,8 @@ impl Seat {
     ///
     /// If the store cannot be opened or read the first time.
     pub async fn take(store: PathBuf, waits: Waits, clock: NodeClock) -> Result<(Self, Keeper), StoreError> {
-        let inner = Inner { manager: ArcSwapOption::empty(), node: ArcSwapOption::empty(), store, waits, clock };
+        let (manager, node, restraint) = (ArcSwapOption::empty(), ArcSwapOption::empty(), Mutex::default());
+        let inner = Inner { manager, node, store, waits, clock, restraint };
         let seat = Self { inner: Arc::new(inner) };
         let first = seat.open().await?;
         let (stop, stopped) = oneshot::channel();
@@ -75,6 +78,14 @@ impl Seat {
     {
         if let Some(manager) = &*self.inner.manager.load() {
             tell(manager, message);
+        }
+    }
+
+    /// Tells how many events were left out of the log; called as often as the manager speaks.
+    fn sum_up(&self) {
+        let mut restraint = self.inner.restraint.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((what, node), left_out) in restraint.sums(self.inner.clock.now()) {
+            tracing::warn!(event = what, id = node.0, left_out, "{left_out} more of the same were not told");
         }
     }
 
@@ -160,6 +171,7 @@ impl Door for Seat {
 
 impl ManagerOut for Seat {
     fn tell(&self, to: Session, reply: ManagerReply) {
+        self.sum_up();
         let Some(node) = self.inner.node.load_full() else { return };
         let (post, _) = &*node;
         let port = match reply {
@@ -192,11 +204,35 @@ impl ManagerOut for Seat {
     }
 
     fn event(&self, event: ManagerEvent) {
+        self.sum_up();
+        let now = self.inner.clock.now();
+        let mut restraint = self.inner.restraint.lock().unwrap_or_else(PoisonError::into_inner);
+        if repeated(&event).is_some_and(|cause| !restraint.tells(cause, now)) {
+            return;
+        }
         let name = |session: Session| match self.inner.node.load_full() {
             Some(node) => node.0.view().node_text(session.node),
             None => format!("node{}", session.node.0),
         };
         log(&event, name);
+    }
+}
+
+/// What a node can cause as often as it likes, and which node it is.
+fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
+    match event {
+        ManagerEvent::NotMember { session } => Some(("node.superseded", session.node)),
+        ManagerEvent::SpokeForAnother { from, .. } => Some(("node.mistaken", from.node)),
+        ManagerEvent::StoreIsOld { session, .. } => Some(("manager.store_is_old", session.node)),
+        ManagerEvent::CounterExhausted { session, .. } => Some(("range.exhausted", session.node)),
+        // Whoever asks to join is no node yet.
+        ManagerEvent::JoinRefused { .. } => Some(("node.refused", NodeId(0))),
+        ManagerEvent::Asking { .. } => Some(("node.asking", NodeId(0))),
+        ManagerEvent::Joined { .. }
+        | ManagerEvent::Left { .. }
+        | ManagerEvent::Granted { .. }
+        | ManagerEvent::LeaseEnded { .. }
+        | ManagerEvent::Dead { .. } => None,
     }
 }
 
