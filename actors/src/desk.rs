@@ -14,6 +14,7 @@
 //! answer is reported as silent, and does not keep the others from being reported.
 //! Leaves out: HTTP, tokens, JSON (`slipgate::admin`).
 
+mod bounds;
 mod entities;
 mod heard;
 mod here;
@@ -228,7 +229,10 @@ impl DeskActor {
                     let answer = match (admitted, codec::decode(&question)) {
                         (Err(problem), _) => Err(problem),
                         (Ok(_), Err(error)) => Err(not_readable(&error)),
-                        (Ok(_open), Ok(question)) => office.answer_here(question).await,
+                        (Ok(_open), Ok(question)) => match bounds::bounded(question) {
+                            Ok(question) => office.answer_here(question).await,
+                            Err(problem) => Err(problem),
+                        },
                     };
                     let answer = codec::encode(&answer).unwrap_or_else(|_| Vec::new());
                     office.heard.borrow_mut().answered(from, nonce, &answer);
