@@ -33,8 +33,8 @@ pub const TOMBSTONES: usize = 1 << 19;
 /// Highest number in a stream that arrives with a copy: at a million messages a second it takes 146,000 years.
 pub const NUMBER_MAX: u64 = 1 << 62;
 
-/// Longest label of an entity, in bytes.
-pub const LABEL_BYTES: usize = 64;
+/// Longest label that a copy may bring, in bytes: twice what may be given, as spawning several appends a number.
+pub const LABEL_BYTES: usize = 128;
 
 /// Ranges that one session may ask for. Each is 2^32 ids; an honest node asks for the next when three quarters of
 /// one are used.

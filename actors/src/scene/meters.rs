@@ -30,6 +30,10 @@ impl SceneActor {
         gauge("slipgate_entities", self.machine.len());
         gauge("slipgate_moves_under_way", self.machine.moves_under_way());
         gauge("slipgate_entities_arriving", self.machine.arriving());
+        let left_out = self.machine.take_left_out();
+        if left_out > 0 {
+            metrics::counter!("slipgate_messages_dropped_total", "at" => "scene").increment(left_out);
+        }
         metrics::counter!("slipgate_messages_applied_total", "scene" => name.clone()).absolute(self.applied);
     }
 }
