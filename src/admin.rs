@@ -29,16 +29,18 @@
 //! | `GET /metrics` | Prometheus text |
 //!
 //! Keeps: every error is `{"error": {..}}` with the fields of [`Problem`]; a body above
-//! [`BODY_BYTES_MAX`] is refused before it is read; unknown fields and parameters are refused.
+//! [`BODY_BYTES_MAX`] is refused before it is read, and one that comes too slowly; unknown fields and parameters are refused.
 //! Leaves out: TLS, and pages for people.
 
 pub mod body;
 mod events;
 mod guard;
 mod health;
+mod intake;
 mod reply;
 mod routes;
 
+use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -46,10 +48,12 @@ use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
+use actix_web::rt::net::TcpStream;
 use actix_web::{App, HttpServer, web};
 use metrics_exporter_prometheus::PrometheusHandle;
 use slipgate_actors::desk::Desk;
 use slipgate_proto::admin::{Answer, Problem, Question};
+use socket2::SockRef;
 
 pub use reply::status_of;
 
@@ -161,11 +165,13 @@ pub fn serve(listener: TcpListener, oracle: impl Oracle, settings: Settings) -> 
             .app_data(web::Data::new(oracle.clone()))
             .app_data(web::Data::new(settings.clone()))
             .app_data(web::Data::new(rules))
+            .wrap(from_fn(intake::take))
             .wrap(from_fn(guard::check))
             .configure(routes::mount_with(oracle.clone()))
     })
     .workers(1)
     .max_connections(CONNECTIONS_MAX)
+    .on_connect(|stream, _| limit_silence(stream))
     .disable_signals()
     .shutdown_timeout(1)
     .keep_alive(Duration::from_secs(30))
@@ -173,6 +179,17 @@ pub fn serve(listener: TcpListener, oracle: impl Oracle, settings: Settings) -> 
     .run();
     Ok(Serving { address, server, metrics })
 }
+
+/// A reader that takes nothing of its answer any more must not keep its connection.
+fn limit_silence(stream: &dyn Any) {
+    if let Some(stream) = stream.downcast_ref::<TcpStream>() {
+        // Without the option the reader is closed later, when the system gives up.
+        let _ = SockRef::from(stream).set_tcp_user_timeout(Some(SILENCE));
+    }
+}
+
+/// How long a reader may take nothing while something waits for it.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Connections at once, far above what tools need: a tour takes about 80, a reader of events one. A guess.
 const CONNECTIONS_MAX: usize = 1024;

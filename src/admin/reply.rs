@@ -78,14 +78,17 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
     }
 }
 
+/// Says that a body is too large.
+pub(super) fn body_too_large() -> Rejection {
+    Rejection::usage("body_too_large", format!("the body is above the limit of {BODY_BYTES_MAX} bytes"))
+        .with_status(StatusCode::PAYLOAD_TOO_LARGE)
+}
+
 /// Says what is wrong with a body.
 pub(super) fn bad_body(error: &JsonPayloadError) -> Rejection {
-    let too_large = format!("the body is above the limit of {BODY_BYTES_MAX} bytes");
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list of another crate's faults is open")]
     match error {
-        JsonPayloadError::OverflowKnownLength { .. } | JsonPayloadError::Overflow { .. } => {
-            Rejection::usage("body_too_large", too_large).with_status(StatusCode::PAYLOAD_TOO_LARGE)
-        }
+        JsonPayloadError::OverflowKnownLength { .. } | JsonPayloadError::Overflow { .. } => body_too_large(),
         JsonPayloadError::ContentType => {
             Rejection::usage("content_type", "the body must be sent as `Content-Type: application/json`".into())
         }

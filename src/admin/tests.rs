@@ -37,6 +37,7 @@ async fn answer(oracle: &Canned, request: TestRequest) -> (StatusCode, Value) {
         .app_data(web::Data::new(oracle.clone()))
         .app_data(web::Data::new(settings))
         .app_data(web::Data::new(rules))
+        .wrap(from_fn(intake::take))
         .wrap(from_fn(guard::check))
         .configure(routes::mount_with(oracle.clone()));
     let service = init_service(app).await;
