@@ -8,6 +8,7 @@
 //! ```
 
 mod desks;
+mod files;
 mod joining;
 mod ports;
 mod stop;
@@ -98,6 +99,7 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let name = &config.node.name;
     tracing::info!(event = "node.starting", version = env!("CARGO_PKG_VERSION"), cluster = %config.cluster.name, "node {name} starts");
     let clock = NodeClock::start();
+    files::raise_limit();
     let mut wish = stop::Wish::listen()?;
     let folder = config.node.data_folder();
     let disk = |what: &str| {
