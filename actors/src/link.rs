@@ -4,8 +4,9 @@
 //! again, with backoff and jitter, also after the peer's goodbye: it may start again. What waits in the
 //! lanes survives a reconnect; what was on the way is sent again by whoever keeps it (streams, hand-offs).
 //!
-//! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older; what was
-//! meant for one life of the peer is not told to the next.
+//! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older, unless that
+//! still answers: then the newer one is a handshake that somebody has recorded; what was meant for one life of
+//! the peer is not told to the next.
 //! Leaves out: what the messages mean; whether a silent peer is dead.
 
 mod credence;
@@ -29,9 +30,11 @@ use tokio::sync::oneshot;
 
 use self::dial::{Caller, DialError};
 use self::wire::{Ended, Shared};
+use crate::clock::NodeClock;
 use crate::mailbox::{Mail, Mailbox};
 use crate::member::{LinkState, MemberActor};
 use crate::post::Post;
+use crate::restraint::Restraint;
 use crate::transport::{Connection, Transport};
 
 /// The peer of a link.
@@ -98,6 +101,12 @@ pub struct LinkActor {
     /// Set while a short loss is forgiven.
     grace: Option<SpawnHandle>,
     stopping: bool,
+    /// A newer connection, until it is known whether the one that is up still answers.
+    newer: Option<Connection>,
+    /// When the newer one is decided about, while one is there.
+    trial: Option<SpawnHandle>,
+    doubts: Restraint<()>,
+    clock: NodeClock,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +129,10 @@ impl LinkActor {
             task: None,
             grace: None,
             stopping: false,
+            newer: None,
+            trial: None,
+            doubts: Restraint::default(),
+            clock: NodeClock::start(),
         }
     }
 
@@ -177,9 +190,10 @@ impl LinkActor {
         if let Some(task) = self.task.take() {
             ctx.cancel_future(task);
         }
-        if let Some(grace) = self.grace.take() {
-            ctx.cancel_future(grace);
+        for waiting in [self.grace.take(), self.trial.take()].into_iter().flatten() {
+            ctx.cancel_future(waiting);
         }
+        self.newer = None;
         self.state = State::Up;
         self.reason = None;
         self.shared.bye.set(false);
@@ -193,6 +207,40 @@ impl LinkActor {
         let running = wire::run(connection, session, self.shared.clone(), self.around.post.clone(), on_pong);
         let task = ctx.spawn(running.into_actor(self).map(|ended, link, ctx| link.ended(&ended, ctx)));
         self.task = Some(task);
+    }
+
+    /// A newer connection while one is up: as a rule the peer has given up the older one, and its end is about to
+    /// be heard. Whoever answers on the older one has not.
+    fn doubt(&mut self, connection: Connection, ctx: &mut Context<Self>) {
+        self.newer = Some(connection);
+        if self.trial.is_some() {
+            return;
+        }
+        let heard = self.shared.heard.get();
+        self.shared.lanes.borrow_mut().ping();
+        self.shared.wake.notify_one();
+        let trial = ctx.run_later(TRIAL, move |link, ctx| {
+            link.trial = None;
+            match link.newer.take() {
+                Some(newer) if link.shared.heard.get() == heard => link.connected(newer, ctx),
+                Some(_) => link.tell_of_doubt(),
+                None => {}
+            }
+        });
+        self.trial = Some(trial);
+    }
+
+    fn tell_of_doubt(&mut self) {
+        let (name, now) = (&self.peer.name, self.clock.now());
+        let left_out: u64 = self.doubts.sums(now).into_iter().map(|((), left_out)| left_out).sum();
+        if left_out > 0 || self.doubts.tells((), now) {
+            tracing::warn!(
+                event = "link.doubted",
+                peer = %name,
+                left_out,
+                "a second connection in the name of {name} was dropped, as the first one answers"
+            );
+        }
     }
 
     fn ended(&mut self, ended: &Ended, ctx: &mut Context<Self>) {
@@ -210,6 +258,9 @@ impl LinkActor {
             self.tell_member(LinkState::Left);
             // Its next life is told by the manager, but the manager's own node has nobody to tell of it.
             return self.dial(ctx);
+        }
+        if let Some(newer) = self.newer.take() {
+            return self.connected(newer, ctx);
         }
         tracing::warn!(event = "link.lost", peer = %name, "the link to {name} is lost, it is being built anew: {ended}");
         self.state = State::Connecting;
@@ -286,8 +337,10 @@ impl Handler<Dialled> for LinkActor {
     type Result = ();
 
     fn handle(&mut self, Dialled(connection): Dialled, ctx: &mut Context<Self>) {
-        if !self.stopping {
-            self.connected(connection, ctx);
+        match self.state {
+            _ if self.stopping => {}
+            State::Up => self.doubt(connection, ctx),
+            State::Connecting | State::Closed => self.connected(connection, ctx),
         }
     }
 }
@@ -361,5 +414,8 @@ const DIAL_MAX: Duration = Duration::from_millis(250);
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long a loss is forgiven before moves to the peer are given up.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a link that is up has to answer before a newer connection takes its place: a round trip and a busy turn
+/// of the peer many times over, and below the loss that is forgiven.
+const TRIAL: Duration = Duration::from_millis(500);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_millis(500);

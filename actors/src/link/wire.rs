@@ -32,6 +32,8 @@ pub(super) struct Shared {
     pub(super) bytes_in: Cell<u64>,
     /// The peer has said goodbye.
     pub(super) bye: Cell<bool>,
+    /// Frames that came in.
+    pub(super) heard: Cell<u64>,
     /// A pong is waited for; others are nobody's answer.
     pub(super) asked: Cell<bool>,
     /// A connection over which we said goodbye has ended.
@@ -46,6 +48,7 @@ impl Shared {
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             bye: Cell::new(false),
+            heard: Cell::new(0),
             asked: Cell::new(false),
             over: Notify::new(),
         }
@@ -125,6 +128,7 @@ async fn read(
     let mut assembly = Assembly::default();
     while let Some(bytes) = frames.next().await {
         let bytes = bytes?;
+        shared.heard.set(shared.heard.get() + 1);
         shared.bytes_in.set(shared.bytes_in.get() + bytes.len() as u64 + 4);
         metrics::counter!("slipgate_peer_bytes_total", "direction" => "in").increment(bytes.len() as u64 + 4);
         match Frame::decode(&bytes)? {
