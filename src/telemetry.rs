@@ -124,13 +124,17 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let filter = EnvFilter::builder()
-        .parse(&log.level)
+        .parse(format!("{SILENT},{}", log.level))
         .map_err(|source| TelemetryError::Filter { level: log.level.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer()
         .event_format(Lines { node, shape: Shape::of(log, surroundings) })
         .with_writer(writer);
     Ok(tracing_subscriber::registry().with(filter).with(lines))
 }
+
+/// A request that is none is answered to whoever sent it. The server would write an error for each, and with that
+/// anybody could fill the log.
+const SILENT: &str = "actix_http::h1=off";
 
 /// The form of lines, once `auto` is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
