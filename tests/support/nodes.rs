@@ -260,7 +260,12 @@ impl Node {
     /// Asks it to stop, as a supervisor would.
     pub(crate) fn terminate(&self) {
         // It may have ended already; it is not reaped yet, so the number is still its own.
-        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        let _ = kill_process(self.pid(), Signal::TERM);
+    }
+
+    /// Its number in the system.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
     }
 
     /// Sends it a signal of another kind.
