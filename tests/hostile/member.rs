@@ -59,7 +59,7 @@ fn join(manager: SocketAddr) -> Session {
     let mut connection = connect(manager);
     match say(&mut connection, Purpose::Join(request)) {
         Reply::Join(JoinReply::Welcome { session, .. }) => session,
-        other => panic!("expected a welcome, got {other:?}"),
+        other @ (Reply::Join(_) | Reply::Linked | Reply::Refused(_)) => panic!("expected a welcome, got {other:?}"),
     }
 }
 
