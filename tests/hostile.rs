@@ -15,6 +15,8 @@ mod move_lines;
 #[path = "support/nodes.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod nodes;
+#[path = "support/relayed_lines.rs"]
+mod relayed_lines;
 #[path = "../proto/tests/nonsense/speaker.rs"]
 #[expect(dead_code, reason = "the parts of messages are used by the tests of the machines")]
 mod speaker;

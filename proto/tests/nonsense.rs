@@ -119,7 +119,7 @@ fn a_home_answers_everybody_and_changes_nothing_that_it_should_not() {
     let mut out = Vec::new();
     home.handle(directory::Input::Opened { range: RangeId(1) }, &mut out);
     for counter in 0..HONEST {
-        home.handle(directory::Input::Registered { entity: honest(counter), owner: ME }, &mut out);
+        home.handle(directory::Input::Registered { entity: honest(counter), owner: ME, label: None }, &mut out);
     }
     let mut speaker = Speaker::new(1);
     let mut epochs = [Epoch::ZERO; HONEST as usize];
@@ -154,7 +154,7 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
     let id = MoveId(Uuid::from_u128(1));
     stage.give(Input::Migrate(MoveRequest { ticket: None, id, entity: honest(0), to: Ok(to), body_bytes: 1 }));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
-        let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST };
+        let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false };
         let control = Control::RecordIs { entity: honest(0), record, nonce: None };
         stage.hear(friend(), Message::Control(control));
     }
@@ -180,7 +180,9 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
         router.handle(router::Input::Tick, Now(step * 100), &mut out);
         assert!(out.len() < 100);
         answered.extend(out.iter().filter_map(|output| match output {
-            router::Output::Applied(ticket) | router::Output::Dead(ticket) => Some(*ticket),
+            router::Output::Applied(ticket) | router::Output::Dead(ticket) | router::Output::Unknown(ticket) => {
+                Some(*ticket)
+            }
             router::Output::Data { .. }
             | router::Output::AskHome { .. }
             | router::Output::Accepted(_)

@@ -21,6 +21,7 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
             Question::Find { text, limit: limit.min(ROWS_MAX) }
         }
         Question::Find { .. } => return Err(too_long()),
+        Question::Lost { limit } => Question::Lost { limit: limit.min(ROWS_MAX) },
         Question::Moves { limit } => Question::Moves { limit: limit.min(ROWS_MAX) },
         Question::Events { after, limit } => Question::Events { after, limit: limit.min(ROWS_MAX) },
         Question::Nodes | Question::Node | Question::Scenes | Question::Show { .. } | Question::Spawn { .. } => {

@@ -84,7 +84,7 @@ impl Speaker {
         let me = Own::new(Session::new(1, 1), SceneId(1));
         let owner = self.pick([None, Some(owner), Some(owner), Some(me)]);
         let (epoch, data) = (self.epoch(), self.epoch());
-        Record { owner, epoch, data: self.pick([data, epoch, Epoch::FIRST]) }
+        Record { owner, epoch, data: self.pick([data, epoch, Epoch::FIRST]), lost: self.pick([false, true]) }
     }
 
     fn nonce(&mut self) -> Nonce {
