@@ -1,0 +1,52 @@
+//! Actor libraries that do a like job: a router actor that casts to one of 64 counting actors.
+//!
+//! Both run on a runtime of one thread, as ours does, without their logs and metrics.
+
+mod with_kameo;
+mod with_ractor;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::Result;
+use tokio::runtime::{Builder, Runtime};
+
+pub(crate) use self::with_kameo::WithKameo;
+pub(crate) use self::with_ractor::WithRactor;
+use crate::block::MESSAGE;
+
+/// A message and the number of the actor that it is for.
+#[derive(Debug)]
+pub(crate) struct Cast {
+    to: usize,
+    message: [u8; MESSAGE],
+}
+
+impl Cast {
+    fn nth(number: usize) -> Self {
+        Self { to: number % ACTORS, message: [1; MESSAGE] }
+    }
+}
+
+/// Messages applied by all actors of a peer.
+type Applied = Arc<AtomicUsize>;
+
+fn count(applied: &Applied, message: &[u8; MESSAGE]) {
+    applied.fetch_add(usize::from(message[0]), Ordering::Relaxed);
+}
+
+/// Waits until so many are applied.
+async fn reached(applied: &Applied, goal: usize) {
+    while applied.load(Ordering::Relaxed) < goal {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(Builder::new_current_thread().enable_all().build()?)
+}
+
+/// Actors behind the router.
+const ACTORS: usize = 64;
+/// Messages that are on the way at once, as with ours.
+const FLIGHT: usize = 1024;
