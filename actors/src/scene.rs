@@ -89,6 +89,8 @@ pub struct SceneActor {
     asked: BTreeMap<Ticket, question::Asker>,
     last_ticket: u64,
     letters: Vec<Envelope>,
+    /// Kept between steps for its room: a step of its own for each message, an allocation for none.
+    outputs: Vec<Output>,
     applied: u64,
 }
 
@@ -106,6 +108,7 @@ impl SceneActor {
             asked: BTreeMap::new(),
             last_ticket: 0,
             letters: Vec::new(),
+            outputs: Vec::new(),
             applied: 0,
         }
     }
@@ -125,11 +128,13 @@ impl SceneActor {
     }
 
     fn step(&mut self, input: Input, now: Now) {
-        let mut out = Vec::new();
+        // A step within a step, for what a handler sends, finds no room kept and makes its own.
+        let mut out = std::mem::take(&mut self.outputs);
         self.machine.handle(input, now, &mut out);
-        for output in out {
+        for output in out.drain(..) {
             self.perform(output, now);
         }
+        self.outputs = out;
     }
 
     fn perform(&mut self, output: Output, now: Now) {

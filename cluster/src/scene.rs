@@ -27,6 +27,7 @@ mod decide;
 mod inspection;
 mod leave;
 mod phase;
+mod population;
 mod port;
 mod settle;
 mod talk;
@@ -42,6 +43,7 @@ use slipgate_entity::{OnlineId, TypeName};
 use self::alarm::Alarm;
 use self::arrive::{Reservation, Staged};
 use self::phase::{Live, Phase, Tombstone};
+use self::population::Population;
 pub use self::port::{
     Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
 };
@@ -74,7 +76,7 @@ pub struct Scene {
     capacity: u32,
     types: Vec<(TypeName, u16)>,
     limits: Limits,
-    live: BTreeMap<OnlineId, Live>,
+    live: Population,
     staged: BTreeMap<OnlineId, Staged>,
     reserved: BTreeMap<OnlineId, Reservation>,
     /// Bytes of the staged copies.
@@ -89,7 +91,8 @@ pub struct Scene {
     /// Entities here that write to an entity, by the one they write to.
     senders_to: BTreeMap<OnlineId, BTreeSet<OnlineId>>,
     alarms: BTreeSet<(Now, Alarm)>,
-    acks: BTreeMap<(OnlineId, StreamId), Place>,
+    /// Streams that had something applied or repeated in this turn, and where their senders are.
+    acks: Vec<((OnlineId, StreamId), Place)>,
     waiting: Waiting,
     /// Messages that found no room since somebody asked.
     left_out: u64,
@@ -119,7 +122,7 @@ impl Scene {
             capacity,
             types,
             limits,
-            live: BTreeMap::new(),
+            live: Population::default(),
             staged: BTreeMap::new(),
             reserved: BTreeMap::new(),
             staged_bytes: 0,
@@ -130,7 +133,7 @@ impl Scene {
             busy: BTreeSet::new(),
             senders_to: BTreeMap::new(),
             alarms: BTreeSet::new(),
-            acks: BTreeMap::new(),
+            acks: Vec::new(),
             waiting: Waiting::default(),
             left_out: 0,
             opened: 0,
@@ -299,7 +302,7 @@ impl Scene {
 
     /// Entities that live here, by id.
     pub fn entities(&self) -> impl Iterator<Item = OnlineId> + '_ {
-        self.live.keys().copied()
+        self.live.ids()
     }
 
     /// Number of entities that live here.

@@ -8,7 +8,7 @@ use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
 use crate::stream::{SendStream, StreamId, StreamOutput, Verdict};
-use crate::{Epoch, Now, Own, Record};
+use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
     pub(super) fn data(&mut self, data: Data, out: &mut Vec<Output>) {
@@ -41,19 +41,24 @@ impl Scene {
             return;
         }
         match live.inbox.accept(data, &self.limits) {
-            Verdict::Apply(messages) => {
-                self.acks.insert((entity, stream), reply_to);
-                out.extend(messages.into_iter().map(|data| Output::Apply {
-                    entity,
-                    sender: data.sender,
-                    payload: data.payload,
-                }));
+            Verdict::Apply { next, behind } => {
+                self.owe_ack(entity, stream, reply_to);
+                let apply = |Data { sender, payload, .. }| Output::Apply { entity, sender, payload };
+                out.push(apply(next));
+                out.extend(behind.into_iter().map(apply));
             }
-            Verdict::Repeat => {
-                self.acks.insert((entity, stream), reply_to);
-            }
+            Verdict::Repeat => self.owe_ack(entity, stream, reply_to),
             Verdict::Ahead => {}
             Verdict::NoRoom => self.left_out += 1,
+        }
+    }
+
+    /// Messages of one stream mostly come one behind the other; what slips through is put right by `flush`.
+    fn owe_ack(&mut self, entity: OnlineId, stream: StreamId, reply_to: Place) {
+        let owed = ((entity, stream), reply_to);
+        match self.acks.last_mut() {
+            Some(last) if last.0 == owed.0 => *last = owed,
+            Some(_) | None => self.acks.push(owed),
         }
     }
 
@@ -70,12 +75,20 @@ impl Scene {
 
     /// The turn ends: one acknowledgement per stream that had something applied or repeated.
     pub(super) fn flush(&mut self, out: &mut Vec<Output>) {
-        for ((entity, stream), reply_to) in std::mem::take(&mut self.acks) {
+        let mut acks = std::mem::take(&mut self.acks);
+        // Stable: of what is owed for one stream, the place last heard from stays last.
+        acks.sort_by_key(|&(key, _)| key);
+        for (at, &((entity, stream), reply_to)) in acks.iter().enumerate() {
+            if acks.get(at + 1).is_some_and(|next| next.0 == (entity, stream)) {
+                continue;
+            }
             let Some(live) = self.live.get(&entity).filter(|live| live.is_active()) else { continue };
             let upto = live.inbox.received().last(stream);
             let control = Control::Ack { entity, stream, upto, owner: self.me, epoch: live.epoch };
             out.push(send(Destination::Place(reply_to), control));
         }
+        acks.clear();
+        self.acks = acks;
     }
 
     /// Acknowledges every stream that an arrived entity has applied something of: their senders learn

@@ -55,8 +55,13 @@ impl Received {
 /// What becomes of a message that came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Apply these, in this order: it was the next one, and closed the gap before the others.
-    Apply(Vec<Data>),
+    /// Apply it, for it was the next one, and then those before which it closed the gap.
+    Apply {
+        /// What came in.
+        next: Data,
+        /// What waited behind it, in order; mostly nothing.
+        behind: Vec<Data>,
+    },
     /// It is applied already: acknowledge again.
     Repeat,
     /// It is ahead of a gap and waits.
@@ -101,7 +106,8 @@ impl Inbox {
 
     /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds.
     pub fn accept(&mut self, data: Data, limits: &Limits) -> Verdict {
-        let last = self.received.last(data.stream);
+        let known = self.received.streams.get_mut(&data.stream);
+        let last = known.as_ref().map_or(0, |last| last.number);
         if data.seq <= last {
             return Verdict::Repeat;
         }
@@ -120,21 +126,24 @@ impl Inbox {
             return Verdict::NoRoom;
         }
         let stream = data.stream;
-        let reply_to = data.reply_to;
-        let mut next = data.seq + 1;
-        let mut apply = vec![data];
-        while let Some(data) = self.ahead.remove(&(stream, next)) {
+        let mut latest = Last { number: data.seq, reply_to: data.reply_to };
+        let mut behind = Vec::new();
+        while let Some(data) = self.ahead.remove(&(stream, latest.number + 1)) {
             self.ahead_bytes -= data.payload.len();
-            apply.push(data);
-            next += 1;
+            behind.push(data);
+            latest.number += 1;
         }
-        self.received.streams.insert(stream, Last { number: next - 1, reply_to });
-        Verdict::Apply(apply)
+        match known {
+            Some(last) => *last = latest,
+            None => drop(self.received.streams.insert(stream, latest)),
+        }
+        Verdict::Apply { next: data, behind }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
     use std::sync::Arc;
 
     use slipgate_entity::{OnlineId, RangeId};
@@ -158,7 +167,7 @@ mod tests {
 
     fn accept(inbox: &mut Inbox, generation: u64, seq: u64) -> Vec<u64> {
         match inbox.accept(data(generation, seq), &Limits::default()) {
-            Verdict::Apply(apply) => apply.iter().map(|data| data.seq).collect(),
+            Verdict::Apply { next, behind } => iter::once(&next).chain(&behind).map(|data| data.seq).collect(),
             Verdict::Repeat | Verdict::Ahead | Verdict::NoRoom => Vec::new(),
         }
     }
