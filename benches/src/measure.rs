@@ -19,7 +19,6 @@ pub(crate) fn compete(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Re
         contestants.iter().map(|(name, _)| Line { name: name.clone(), figures: Vec::new() }).collect();
     for round in 0..=rounds {
         for ((_, run), line) in contestants.iter_mut().zip(&mut lines) {
-            if let Ok(o)=std::env::var("ONLY") && !line.name.contains(&o) { line.figures.push(1.0); continue; }
             let figure = run()?;
             if round > 0 {
                 line.figures.push(figure);

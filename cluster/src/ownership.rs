@@ -67,6 +67,7 @@ impl Ownership {
 
     /// Who owns `id`.
     #[must_use]
+    #[inline]
     pub fn owner_of(&self, id: OnlineId) -> Option<Own> {
         Some(self.owners.own(self.pages.get(id)?.owner))
     }

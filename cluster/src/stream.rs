@@ -20,6 +20,8 @@ mod outgoing;
 pub use inbox::{Inbox, Received, Verdict};
 pub use outgoing::{Busy, SendStream, StreamOutput, Waiting};
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Place;
@@ -28,10 +30,25 @@ use crate::Place;
 ///
 /// The opener's place is part of the id, so that routers and scenes number their streams without
 /// sharing a counter. The id stays when the sender moves elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Ids are ordered by their number first: within one place, where most comparisons are made, that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StreamId {
     /// Where it was opened.
     pub opened_at: Place,
     /// Rises with every stream opened there, from 1.
     pub generation: u64,
+}
+
+impl Ord for StreamId {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.generation.cmp(&other.generation).then_with(|| self.opened_at.cmp(&other.opened_at))
+    }
+}
+
+impl PartialOrd for StreamId {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }

@@ -30,6 +30,7 @@ struct Owner {
 }
 
 impl Owners {
+    #[inline]
     pub(super) fn own(&self, number: OwnerNumber) -> Own {
         self.owners[number.index()].own
     }
@@ -95,6 +96,7 @@ impl OwnerNumber {
         Self(number.expect("1 to 2^32 - 1 owners have entities at once"))
     }
 
+    #[inline]
     fn index(self) -> usize {
         self.0.get() as usize - 1
     }
