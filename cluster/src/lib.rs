@@ -33,6 +33,7 @@
 //! | [`time`] | moments, as arguments |
 
 pub mod bounds;
+mod bytes;
 pub mod directory;
 pub mod limits;
 pub mod manager;

@@ -228,6 +228,7 @@ pub struct Image {
     /// What the entity is, apart from its state.
     pub identity: Identity,
     /// The body's own bytes.
+    #[serde(with = "crate::bytes")]
     pub body: Vec<u8>,
     /// What it has applied, per stream.
     pub received: Received,
@@ -284,6 +285,7 @@ pub struct Data {
     /// How often it was handed on.
     pub hops: u8,
     /// What is said.
+    #[serde(with = "crate::bytes")]
     pub payload: Payload,
 }
 
@@ -307,6 +309,7 @@ pub enum ToolMessage {
         /// Comes back with the answer.
         nonce: Nonce,
         /// The encoded question.
+        #[serde(with = "crate::bytes")]
         question: Vec<u8>,
     },
     /// Its answer.
@@ -314,6 +317,7 @@ pub enum ToolMessage {
         /// Of the question.
         nonce: Nonce,
         /// The encoded answer.
+        #[serde(with = "crate::bytes")]
         answer: Vec<u8>,
     },
 }

@@ -58,9 +58,20 @@ pub enum DecodeError {
 ///
 /// If the value needs more than [`BYTES_MAX`].
 pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, EncodeError> {
-    let mut bytes = vec![VERSION];
-    bincode::serde::encode_into_std_write(value, &mut bytes, CONFIG).map_err(|source| EncodeError { source })?;
+    let mut bytes = Vec::new();
+    append(value, &mut bytes)?;
     Ok(bytes)
+}
+
+/// Encodes a value behind what `bytes` holds already.
+///
+/// # Errors
+///
+/// If the value needs more than [`BYTES_MAX`]; `bytes` then ends in a part of it.
+pub fn append<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
+    bytes.push(VERSION);
+    bincode::serde::encode_into_std_write(value, bytes, CONFIG).map_err(|source| EncodeError { source })?;
+    Ok(())
 }
 
 /// Decodes a value.

@@ -175,12 +175,14 @@ impl Frame {
 }
 
 fn encode_batch(kind: u8, batch: &[Wire]) -> Vec<u8> {
-    let encoded = codec::encode(&batch).expect("a batch stays below the codec's limit");
-    let mut bytes = Vec::with_capacity(1 + encoded.len());
+    let mut bytes = Vec::with_capacity(1 + BATCH_BYTES_GUESS * batch.len());
     bytes.push(kind);
-    bytes.extend(encoded);
+    codec::append(&batch, &mut bytes).expect("a batch stays below the codec's limit");
     bytes
 }
+
+/// Room for one message of a batch: a small one with its numbers. One that is larger makes the buffer grow.
+const BATCH_BYTES_GUESS: usize = 128;
 
 const CONTROL: u8 = 1;
 const MESSAGES: u8 = 2;

@@ -16,12 +16,12 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use slipgate_cluster::Port;
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::stream::StreamId;
-use slipgate_entity::OnlineId;
+use slipgate_entity::{FixedMap, OnlineId};
 
 use crate::codec;
 use crate::frame::{CHUNK_BYTES_MAX, Chunk, Frame, Wire};
@@ -55,7 +55,7 @@ pub struct Lanes {
     control: VecDeque<Wire>,
     /// Control messages ever taken out, so that `acks` can hold stable positions.
     control_taken: u64,
-    acks: BTreeMap<(Port, OnlineId, StreamId), u64>,
+    acks: FixedMap<(Port, OnlineId, StreamId), u64>,
     messages: VecDeque<Wire>,
     message_bytes: usize,
     bulk: VecDeque<Transfer>,
@@ -85,7 +85,7 @@ impl Lanes {
             limits,
             control: VecDeque::new(),
             control_taken: 0,
-            acks: BTreeMap::new(),
+            acks: FixedMap::default(),
             messages: VecDeque::new(),
             message_bytes: 0,
             bulk: VecDeque::new(),

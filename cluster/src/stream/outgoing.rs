@@ -17,6 +17,7 @@ pub struct Waiting {
     /// Who speaks.
     pub sender: Sender,
     /// What is said.
+    #[serde(with = "crate::bytes")]
     pub payload: Payload,
 }
 
