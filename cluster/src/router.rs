@@ -10,9 +10,9 @@
 //! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
 //! Leaves out: which thread runs it; where homes and owners are on the network.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
-use slipgate_entity::OnlineId;
+use slipgate_entity::{FixedMap, OnlineId};
 
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::stream::{SendStream, StreamId, StreamOutput};
@@ -80,9 +80,9 @@ pub enum Output {
 pub struct Router {
     me: Place,
     limits: Limits,
-    streams: BTreeMap<StreamId, Line>,
-    by_entity: BTreeMap<OnlineId, BTreeSet<StreamId>>,
-    tools: BTreeMap<OnlineId, StreamId>,
+    streams: FixedMap<StreamId, Line>,
+    by_entity: FixedMap<OnlineId, BTreeSet<StreamId>>,
+    tools: FixedMap<OnlineId, StreamId>,
     due: BTreeSet<(Now, StreamId)>,
     opened: u64,
     asked: u64,
@@ -104,9 +104,9 @@ impl Router {
         Self {
             me,
             limits,
-            streams: BTreeMap::new(),
-            by_entity: BTreeMap::new(),
-            tools: BTreeMap::new(),
+            streams: FixedMap::default(),
+            by_entity: FixedMap::default(),
+            tools: FixedMap::default(),
             due: BTreeSet::new(),
             opened: 0,
             asked: 0,
@@ -138,11 +138,12 @@ impl Router {
                 });
             }
             Input::Heard(Control::NotOwner { entity, .. } | Control::NotHome { entity, .. })
-                if !self.by_entity.contains_key(&entity) => {}
+                if !self.by_entity.contains(&entity) => {}
             Input::Heard(Control::NotOwner { entity, .. }) => self.ask(entity, out),
             Input::Heard(Control::RecordIs { entity, record, .. }) => {
                 for stream in self.by_entity.get(&entity).cloned().unwrap_or_default() {
-                    let dead = self.streams[&stream].stream.is_ended_by(&record);
+                    let line = self.streams.get(&stream).expect("an entity's streams are there");
+                    let dead = line.stream.is_ended_by(&record);
                     if dead && self.tools.get(&entity) == Some(&stream) {
                         self.tools.remove(&entity);
                     }
@@ -168,7 +169,7 @@ impl Router {
 
     fn send(&mut self, batch: Vec<ToSend>, now: Now, out: &mut Vec<Output>) {
         let mut refused = BTreeSet::new();
-        let mut touched = BTreeSet::new();
+        let mut touched: Vec<(StreamId, OnlineId)> = Vec::new();
         for message in batch {
             let sender = Sender::Tool(self.me.session);
             let room = self.waiting < self.limits.router_queue
@@ -183,7 +184,10 @@ impl Router {
                 line.tickets.push_back(message.ticket);
                 self.waiting += 1;
                 self.waiting_bytes += bytes;
-                touched.insert((stream, message.entity));
+                // One that is named again further on is looked at again, and found to have nothing more to send.
+                if touched.last().is_none_or(|(last, _)| *last != stream) {
+                    touched.push((stream, message.entity));
+                }
                 out.push(Output::Accepted(message.ticket));
             } else {
                 refused.insert(message.entity);
@@ -207,7 +211,7 @@ impl Router {
     }
 
     fn insert(&mut self, stream: SendStream) {
-        self.by_entity.entry(stream.entity()).or_default().insert(stream.id());
+        self.by_entity.or_insert_with(stream.entity(), BTreeSet::new).insert(stream.id());
         self.streams.insert(stream.id(), Line { stream, tickets: VecDeque::new() });
     }
 
