@@ -68,6 +68,11 @@ impl Member {
         Ok(nanoseconds)
     }
 
+    /// CPU time of the process so far, in nanoseconds.
+    pub(crate) fn cpu(&mut self) -> Result<f64> {
+        self.time(&Order::Cpu)
+    }
+
     pub(crate) fn load(&mut self, entities: &[OnlineId], per_second: u32) -> Result<()> {
         self.order(&Order::Load { entities: entities.to_vec(), per_second }).map(drop)
     }

@@ -10,7 +10,7 @@
 //! | `routing` | who owns an entity, and where a message to it goes |
 //! | `in_process` | a message through router and scene, in one process |
 //! | `remote` | messages and round trips between two processes |
-//! | `moves` | the pause of a move, and moves per second |
+//! | `moves` | the pause of a move, moves per second, their CPU |
 //!
 //! Keeps: limit, ours and peers take turns within every round, so that whatever else the machine does
 //! hits them alike; what is reported is the ratio within a round.

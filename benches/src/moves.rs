@@ -12,7 +12,7 @@ use slipgate_entity::OnlineId;
 use crate::driver::Cluster;
 use crate::measure::compete;
 use crate::order::Order;
-use crate::raw::Peer;
+use crate::raw::{Peer, Took};
 use crate::report::{Bound, Goal, Section};
 
 /// The pause of a move, idle and under load.
@@ -69,24 +69,35 @@ fn pauses(
     Ok(Section { title, unit: "us, median of a round", lines, goals })
 }
 
-/// Moves in a second, many at once, without a log.
+/// Moves in a second, many at once, without a log; and the CPU time of both sides.
 pub(crate) fn per_second(rounds: usize) -> Result<Vec<Section>> {
     let (raw, mut cluster) = (Peer::start()?, Cluster::start()?);
     let entities = cluster.n1.spawn(AT_ONCE, 1 << 10)?;
-    let there_and_back = || {
-        let there = cluster.n1.time(&Order::MoveAll { entities: entities.clone(), to: 2 })?;
-        let back = cluster.n2.time(&Order::MoveAll { entities: entities.clone(), to: 1 })?;
-        Ok(2e9 * AT_ONCE as f64 / (there + back))
+    let cluster = RefCell::new(cluster);
+    let there_and_back = || -> Result<Took> {
+        let Cluster { n1, n2, .. } = &mut *cluster.borrow_mut();
+        let before = n1.cpu()? + n2.cpu()?;
+        let there = n1.time(&Order::MoveAll { entities: entities.clone(), to: 2 })?;
+        let back = n2.time(&Order::MoveAll { entities: entities.clone(), to: 1 })?;
+        let moves = 2.0 * AT_ONCE as f64;
+        Ok(Took { ns: (there + back) / moves, cpu_ns: (n1.cpu()? + n2.cpu()? - before) / moves })
     };
-    let lines = compete(
-        rounds,
-        vec![
-            (BLOCKS.to_owned(), Box::new(|| Ok(1e9 / raw.blocks(TRANSFERS, 1 << 10)?))),
-            (MANY.to_owned(), Box::new(there_and_back)),
-        ],
-    )?;
-    let goals = vec![Goal { of: MANY, over: Some(BLOCKS), bound: Bound::AtLeast(0.1) }];
-    Ok(vec![Section { title: "Moves of 1 KiB in a second".to_owned(), unit: "per second", lines, goals }])
+    let blocks = || raw.blocks(TRANSFERS, 1 << 10);
+    let section = |title: &str, unit, figure: fn(Took) -> f64, bound| {
+        let lines = compete(
+            rounds,
+            vec![
+                (BLOCKS.to_owned(), Box::new(move || Ok(figure(blocks()?)))),
+                (MANY.to_owned(), Box::new(move || Ok(figure(there_and_back()?)))),
+            ],
+        )?;
+        let goals = vec![Goal { of: MANY, over: Some(BLOCKS), bound }];
+        anyhow::Ok(Section { title: title.to_owned(), unit, lines, goals })
+    };
+    Ok(vec![
+        section("Moves of 1 KiB in a second", "per second", |took| 1e9 / took.ns, Bound::AtLeast(0.1))?,
+        section("CPU of a move of 1 KiB", "CPU us of both sides", |took| took.cpu_ns / 1e3, Bound::AtMost(10.0))?,
+    ])
 }
 
 const BLOCK: &str = "limit: block and acknowledgement";

@@ -5,7 +5,7 @@
 //! | `F` | frames: length (4 bytes, big-endian) and 64 bytes; a length of 0 ends them | CPU ns of the reader (8 bytes) |
 //! | `P` | 64 bytes, again and again | the same 64 bytes |
 //! | `B` | length and a block, again and again | one byte each |
-//! | `T` | length and a block, one behind the other; a length of 0 ends them | one byte at the end |
+//! | `T` | length and a block, one behind the other; a length of 0 ends them | CPU ns of the reader (8 bytes) |
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -77,11 +77,12 @@ fn acknowledge_blocks(mut stream: TcpStream) -> Result<()> {
 }
 
 fn swallow_blocks(stream: TcpStream) -> Result<()> {
+    let before = thread_cpu_ns();
     let mut block = vec![0; BUFFER];
     let mut input = BufReader::with_capacity(BUFFER, stream);
     loop {
         match length(&mut input)? {
-            0 => return Ok(input.get_mut().write_all(&[1])?),
+            0 => return Ok(input.get_mut().write_all(&(thread_cpu_ns() - before).to_be_bytes())?),
             length => input.read_exact(&mut block[..length])?,
         }
     }
@@ -145,18 +146,27 @@ impl Peer {
         })
     }
 
-    /// Nanoseconds for each of `count` blocks, one behind the other.
-    pub(crate) fn blocks(&self, count: usize, bytes: usize) -> Result<f64> {
+    /// What each of `count` blocks takes, one behind the other.
+    pub(crate) fn blocks(&self, count: usize, bytes: usize) -> Result<Took> {
         let mut stream = self.dial(b'T')?;
         let block = framed(bytes)?;
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), thread_cpu_ns());
         for _ in 0..count {
             stream.write_all(&block)?;
         }
         stream.write_all(&[0; 4])?;
-        stream.read_exact(&mut [0])?;
-        Ok(began.elapsed().as_secs_f64() * 1e9 / count as f64)
+        let mut theirs = [0; 8];
+        stream.read_exact(&mut theirs)?;
+        let cpu_ns = thread_cpu_ns() - before + u64::from_be_bytes(theirs);
+        Ok(Took { ns: began.elapsed().as_secs_f64() * 1e9 / count as f64, cpu_ns: cpu_ns as f64 / count as f64 })
     }
+}
+
+/// Time, and CPU time of both sides, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Took {
+    pub(crate) ns: f64,
+    pub(crate) cpu_ns: f64,
 }
 
 fn pack_frames(stream: &mut TcpStream, count: usize) -> Result<()> {

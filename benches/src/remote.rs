@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use anyhow::Result;
 use slipgate_entity::OnlineId;
 
-use crate::driver::{Cluster, Member};
+use crate::driver::Cluster;
 use crate::measure::compete;
 use crate::node::BATCH;
 use crate::order::Order;
@@ -19,9 +19,9 @@ pub(crate) fn messages(rounds: usize) -> Result<Vec<Section>> {
     let cluster = RefCell::new(cluster);
     let flood = |entities: &[OnlineId]| {
         let Cluster { n1, n2, .. } = &mut *cluster.borrow_mut();
-        let before = cpu(n1)? + cpu(n2)?;
+        let before = n1.cpu()? + n2.cpu()?;
         n1.time(&Order::Flood { entities: entities.to_vec(), total: MESSAGES })?;
-        Ok((cpu(n1)? + cpu(n2)? - before) / MESSAGES as f64)
+        Ok((n1.cpu()? + n2.cpu()? - before) / MESSAGES as f64)
     };
     let lines = compete(
         rounds,
@@ -48,10 +48,6 @@ pub(crate) fn round_trip(rounds: usize) -> Result<Vec<Section>> {
     let goals = vec![Goal { of: ASK, over: Some(PING), bound: Bound::AtMost(1.3) }];
     let title = "Round trip between two processes".to_owned();
     Ok(vec![Section { title, unit: "us, median of a round", lines, goals }])
-}
-
-fn cpu(member: &mut Member) -> Result<f64> {
-    member.time(&Order::Cpu)
 }
 
 const FRAMES: &str = "limit: packed frames";
