@@ -44,6 +44,11 @@ impl Population {
         self.lives.remove(id)
     }
 
+    /// In the order of their ids.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Live> + '_ {
+        self.order.iter().map(|id| &self[id])
+    }
+
     /// By id.
     pub(super) fn ids(&self) -> impl Iterator<Item = OnlineId> + '_ {
         self.order.iter().copied()

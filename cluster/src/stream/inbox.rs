@@ -106,12 +106,13 @@ impl Inbox {
 
     /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds.
     pub fn accept(&mut self, data: Data, limits: &Limits) -> Verdict {
+        let streams = self.received.streams.len();
         let known = self.received.streams.get_mut(&data.stream);
         let last = known.as_ref().map_or(0, |last| last.number);
         if data.seq <= last {
             return Verdict::Repeat;
         }
-        if self.is_ahead(&data) {
+        if data.seq - 1 > last {
             let bytes = self.ahead_bytes + data.payload.len();
             if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
                 return Verdict::NoRoom;
@@ -122,7 +123,7 @@ impl Inbox {
             }
             return Verdict::Ahead;
         }
-        if last == 0 && self.received.len() >= STREAMS_PER_ENTITY {
+        if known.is_none() && streams >= STREAMS_PER_ENTITY {
             return Verdict::NoRoom;
         }
         let stream = data.stream;
