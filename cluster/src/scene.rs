@@ -29,6 +29,7 @@ mod leave;
 mod phase;
 mod population;
 mod port;
+mod receivers;
 mod settle;
 mod talk;
 mod waiting;
@@ -47,6 +48,7 @@ use self::population::Population;
 pub use self::port::{
     Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
 };
+use self::receivers::Receivers;
 use self::settle::Settling;
 use self::talk::StreamNews;
 use self::waiting::Waiting;
@@ -88,8 +90,7 @@ pub struct Scene {
     spawning: BTreeMap<Ticket, Identity>,
     /// Entities that are reserving, frozen or deciding.
     busy: BTreeSet<OnlineId>,
-    /// Entities here that write to an entity, by the one they write to.
-    senders_to: BTreeMap<OnlineId, BTreeSet<OnlineId>>,
+    receivers: Receivers,
     alarms: BTreeSet<(Now, Alarm)>,
     /// Streams that had something applied or repeated in this turn, and where their senders are.
     acks: Vec<((OnlineId, StreamId), Place)>,
@@ -131,7 +132,7 @@ impl Scene {
             settling: BTreeMap::new(),
             spawning: BTreeMap::new(),
             busy: BTreeSet::new(),
-            senders_to: BTreeMap::new(),
+            receivers: Receivers::default(),
             alarms: BTreeSet::new(),
             acks: Vec::new(),
             waiting: Waiting::default(),

@@ -79,7 +79,7 @@ async fn a_join_that_nobody_waits_for_is_withdrawn_before_it_is_decided() {
     let (reply, gone) = oneshot::channel();
     manager.send(JoinAsked { request: join("a", &[]), own_node: false, reply }).await.expect("alive");
     drop(gone);
-    manager.send(Link { session, up: false }).await.expect("alive");
+    manager.send(Left { session }).await.expect("alive");
     assert_eq!(welcomed(ask(&manager, "a", false).await), Session::new(1, 2), "no life was spent on it");
 }
 

@@ -60,11 +60,16 @@ impl Scene {
         let reply_to = self.place();
         let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
+        if let Some((owner, epoch)) = self.receivers.known(to) {
+            stream.learn(owner, epoch);
+        }
         let mut sends: Vec<StreamOutput> = Vec::new();
+        // What was learnt from others goes out at once; else it is time to repeat.
         stream.tick(reply_to, now, &self.limits, &mut sends);
+        stream.transmit(reply_to, now, &self.limits, &mut sends);
         if let Some(due) = stream.due() {
             self.alarms.insert((due, Alarm::Stream(sender, to)));
         }
-        self.put_on_the_way(to, sends, out);
+        self.put_on_the_way(to, sends, now, out);
     }
 }

@@ -212,7 +212,7 @@ impl Scene {
         let bytes = inspection::bytes_of(&prepare.image);
         let label = identity.label.clone();
         for stream in sending {
-            self.senders_to.entry(stream.entity()).or_default().insert(entity);
+            self.receivers.add(stream.entity(), stream.id(), entity);
         }
         let live = Live {
             identity: identity.clone(),

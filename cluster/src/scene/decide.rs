@@ -234,9 +234,8 @@ impl Scene {
 
     fn set_phase_gone(&mut self, entity: OnlineId) {
         self.busy.remove(&entity);
-        let receivers: Vec<_> = self.live[&entity].outbox.keys().copied().collect();
-        for to in receivers {
-            self.forget_sender(entity, to);
+        for stream in self.live[&entity].outbox.values() {
+            self.receivers.remove(stream.entity(), stream.id());
         }
     }
 }

@@ -122,7 +122,7 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
-        self.senders_to.entry(to).or_default().insert(entity);
+        self.receivers.add(to, stream.id(), entity);
         self.transmit(entity, to, now, out);
     }
 
@@ -131,26 +131,40 @@ impl Scene {
         let reply_to = self.place();
         let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
+        if let Some((owner, epoch)) = self.receivers.known(to) {
+            stream.learn(owner, epoch);
+        }
         let mut sends = Vec::new();
         let before = stream.due();
         stream.transmit(reply_to, now, &self.limits, &mut sends);
         if let Some(due) = stream.due().filter(|&due| before != Some(due)) {
             self.alarms.insert((due, Alarm::Stream(entity, to)));
         }
-        self.put_on_the_way(to, sends, out);
+        self.put_on_the_way(to, sends, now, out);
     }
 
-    pub(super) fn put_on_the_way(&mut self, receiver: OnlineId, sends: Vec<StreamOutput>, out: &mut Vec<Output>) {
+    pub(super) fn put_on_the_way(
+        &mut self,
+        receiver: OnlineId,
+        sends: Vec<StreamOutput>,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
         for output in sends {
             match output {
                 StreamOutput::Data { to, data } => {
                     out.push(Output::Send { to: Destination::Place(to.into()), message: Message::Data(data) });
                 }
-                StreamOutput::AskHome => {
-                    let nonce = self.nonce();
-                    out.push(send(Destination::Home(receiver), Control::Query { entity: receiver, nonce }));
-                }
+                StreamOutput::AskHome => self.ask_home(receiver, now, out),
             }
+        }
+    }
+
+    /// Asks the home of an entity that is written to from here, unless somebody has just done so.
+    fn ask_home(&mut self, receiver: OnlineId, now: Now, out: &mut Vec<Output>) {
+        if self.receivers.may_ask(receiver, now, self.limits.resend_first) {
+            let nonce = self.nonce();
+            out.push(send(Destination::Home(receiver), Control::Query { entity: receiver, nonce }));
         }
     }
 
@@ -170,32 +184,29 @@ impl Scene {
     /// under way does not know it, and would be told again.
     pub(super) fn stream_heard(&mut self, heard: StreamNews, now: Now, out: &mut Vec<Output>) {
         let to = heard.receiver;
-        let Some(sender) = self.sender_of(to, heard.stream) else { return };
-        let Some(stream) = self.live.get_mut(&sender).and_then(|live| live.outbox.get_mut(&to)) else { return };
+        let Some(sender) = self.receivers.sender(to, heard.stream) else { return };
+        let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
+        let Some(stream) = live.outbox.get_mut(&to) else { return };
         if let Some(upto) = heard.applied {
             stream.acknowledge(upto);
         }
         match heard.owner {
             Some((owner, epoch)) => {
                 stream.learn(owner, epoch);
+                self.receivers.learn(to, owner, epoch);
             }
-            None => {
-                let nonce = self.nonce();
-                out.push(send(Destination::Home(to), Control::Query { entity: to, nonce }));
-            }
+            None => self.ask_home(to, now, out),
         }
         self.transmit(sender, to, now, out);
     }
 
-    fn sender_of(&self, to: OnlineId, id: StreamId) -> Option<OnlineId> {
-        let holds = |live: &super::Live| live.is_active() && live.outbox.get(&to).is_some_and(|s| s.id() == id);
-        self.senders_to.get(&to)?.iter().copied().find(|sender| self.live.get(sender).is_some_and(holds))
-    }
-
     /// The home's word on a receiver, for every entity here that writes to it.
     pub(super) fn receiver_record(&mut self, to: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
-        let senders: Vec<_> = self.senders_to.get(&to).into_iter().flatten().copied().collect();
-        for sender in senders {
+        // No news, nothing to do: one answer must not cost a walk over everybody who writes there.
+        if record.owner.is_some_and(|owner| !self.receivers.learn(to, owner, record.epoch)) {
+            return;
+        }
+        for sender in self.receivers.senders(to) {
             let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
             let dead = stream.is_ended_by(record);
@@ -204,19 +215,11 @@ impl Scene {
                 out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, why });
             }
             if dead {
+                let id = stream.id();
                 live.outbox.remove(&to);
-                self.forget_sender(sender, to);
+                self.receivers.remove(to, id);
             } else {
                 self.transmit(sender, to, now, out);
-            }
-        }
-    }
-
-    pub(super) fn forget_sender(&mut self, sender: OnlineId, to: OnlineId) {
-        if let Some(senders) = self.senders_to.get_mut(&to) {
-            senders.remove(&sender);
-            if senders.is_empty() {
-                self.senders_to.remove(&to);
             }
         }
     }

@@ -83,7 +83,7 @@ fn the_death_of_a_receiver_returns_the_window_once_and_forgets_the_stream() {
     let out = driver.record(8, dead, None);
     assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { why: Bounce::Dead, .. })).count(), 2);
     assert!(driver.record(8, dead, None).is_empty());
-    assert!(driver.scene.senders_to.is_empty() && driver.scene.live[&entity(1)].outbox.is_empty());
+    assert!(driver.scene.receivers.is_empty() && driver.scene.live[&entity(1)].outbox.is_empty());
     driver.sends(1, 8);
     assert_eq!(driver.record(8, dead, None).len(), 1);
 }
@@ -124,7 +124,7 @@ fn the_copy_carries_what_is_unacknowledged_and_the_source_forgets_it() {
     });
     assert!(matches!(&sending.expect("a copy")[..], [only] if only.waiting() == 1 && only.id() == stream(1)));
     driver.record(1, taken_over(), None);
-    assert!(driver.scene.senders_to.is_empty());
+    assert!(driver.scene.receivers.is_empty());
 }
 
 #[test]
@@ -144,5 +144,21 @@ fn a_despawned_senders_empty_streams_are_not_passed_on() {
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
     let out = driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false }, None);
     assert!(!out.iter().any(|output| matches!(output, Output::Adopt(_))));
-    assert!(driver.scene.senders_to.is_empty());
+    assert!(driver.scene.receivers.is_empty());
+}
+
+#[test]
+fn many_who_write_to_one_ask_its_home_once_and_all_learn_from_the_answer() {
+    let mut driver = Driver::active();
+    let mut out = driver.sends(1, 8);
+    for sender in 20..22 {
+        driver.spawn(sender);
+        out.extend(driver.sends(sender, 8));
+    }
+    let asked = controls(&out).into_iter().filter(|(_, control)| matches!(control, Control::Query { .. })).count();
+    assert_eq!(asked, 1);
+    assert_eq!(messages(&driver.record(8, lives_at(2), None)).len(), 3);
+    assert!(driver.record(8, lives_at(2), None).is_empty(), "no news, no walk over the senders");
+    driver.spawn(30);
+    assert_eq!(messages(&driver.sends(30, 8)), [(to(own(2)), entity(8), 1)], "a newcomer knows what the others know");
 }
