@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_actors::types::{EntityType, Types};
+use slipgate_actors::types::{EntityType, MessageKind, Types};
 use slipgate_cluster::message::Payload;
 use slipgate_entity::body::ApplyError;
 use slipgate_entity::{Body, Effect, OnlineId, TypeName};
@@ -53,7 +53,7 @@ impl EntityType for BlockType {
         Ok(Box::new(Block { bytes: bytes.to_vec() }))
     }
 
-    fn messages(&self) -> &'static [&'static str] {
+    fn messages(&self) -> &'static [MessageKind] {
         &[]
     }
 

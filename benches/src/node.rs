@@ -16,6 +16,7 @@ use slipgate::transport::{Tcp, TcpPort};
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::{self, Gate, Joined, Standing};
 use slipgate_actors::mailbox::{Mail, Mailbox};
@@ -50,7 +51,7 @@ pub(crate) struct Node {
     router: Mailbox<RouterActor>,
     scene: Mailbox<SceneActor>,
     _standing: watch::Sender<Standing>,
-    _fatal: watch::Receiver<Option<String>>,
+    _over: watch::Receiver<bool>,
 }
 
 impl Node {
@@ -59,7 +60,7 @@ impl Node {
         let session = session(number);
         let view = Arc::new(view(addresses));
         let (clock, types, limits) = (NodeClock::start(), block::types(), Limits::default());
-        let post = Post::new(session, view.clone());
+        let post = Post::new(session, view.clone(), Lease::new(Now(0) + LEASE, clock));
         let directory = DirectoryActor::new(post.clone(), clock, CLUSTER.to_owned()).start();
         let directory = open(&post, Port::Directory, directory);
         let range = ManagerReply::Range { session, request: 1, counter: Counter::Online, range: range(number) };
@@ -69,10 +70,16 @@ impl Node {
         let router = open(&post, Port::Router(0), router);
         let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), MAILBOX);
         let settings = Settings { me: own(number), capacity: CAPACITY, types: types.versions(), limits };
-        let around =
-            scene::Surroundings { post: post.clone(), clock, types, directory, router: router.clone(), chronicle };
+        let around = scene::Surroundings {
+            post: post.clone(),
+            clock,
+            types,
+            directory: directory.clone(),
+            router: router.clone(),
+            chronicle: chronicle.clone(),
+        };
         let scene = open(&post, Port::Scene(own(number).scene), SceneActor::new(settings, around).start());
-        let (fatal, fatal_news) = watch::channel(None);
+        let (over, over_news) = watch::channel(false);
         let around = member::Surroundings {
             post: post.clone(),
             clock,
@@ -80,15 +87,17 @@ impl Node {
             caller: Caller { cluster: CLUSTER.to_owned(), name: name(number) },
             manager: CLUSTER.to_owned(),
             seat: None,
-            fatal,
+            chronicle,
+            directory,
+            over,
         };
         let welcome = Welcome { session, view, lease: LEASE, asked: Now(0) };
-        let member = Mailbox::new(MemberActor::new(welcome, around).start(), MAILBOX);
+        let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
         let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new(CLUSTER).expect("it is a name");
         let gate = Gate { cluster: CLUSTER.to_owned(), name: name(number), manager, seat: None, standing };
         actix_rt::spawn(gate::keep(gate, Box::new(TcpPort::new(port)?)));
-        Ok(Self { router, scene, _standing: tell_standing, _fatal: fatal_news })
+        Ok(Self { router, scene, _standing: tell_standing, _over: over_news })
     }
 
     /// Spawns entities with `bytes` of state each.
@@ -189,6 +198,7 @@ fn view(addresses: &[String]) -> View {
         members: numbers().map(member).collect(),
         scenes: numbers().map(placement).collect(),
         homes: numbers().map(home).collect::<BTreeMap<_, _>>(),
+        ..View::default()
     }
 }
 
