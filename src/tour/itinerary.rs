@@ -1,11 +1,13 @@
 //! Who moves where next, and how the moves ended.
 //!
 //! Each trip takes a walker that is not under way to another scene: now and then straight back to where
-//! it came from, else to any node, the one where it is included, and there to any scene.
+//! it came from, else to any node, the one where it is included, and there to any scene. Until somebody has
+//! tried every way from one node to another, those who can take a new one do.
 //!
 //! Keeps: no walker is on two trips at once; no more trips begin than were asked for; every trip that
 //! began is counted once.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -85,6 +87,8 @@ pub struct Itinerary {
     left: u64,
     rng: Rng,
     trips: Trips,
+    /// Ways from one node to another that nobody has tried yet.
+    fresh: BTreeSet<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -102,7 +106,10 @@ impl Itinerary {
         places.sort();
         let walker = |(entity, at)| Walker { entity, at, before: None, under_way: false };
         let walkers = walkers.into_iter().map(walker).collect();
-        Self { places, walkers, left: trips, rng: Rng::with_seed(seed), trips: Trips::default() }
+        let nodes: BTreeSet<&String> = places.iter().map(|place| &place.node).collect();
+        let ways = nodes.iter().flat_map(|from| nodes.iter().map(move |to| ((*from).clone(), (*to).clone())));
+        let fresh = ways.filter(|(from, to)| from != to).collect();
+        Self { places, walkers, left: trips, rng: Rng::with_seed(seed), trips: Trips::default(), fresh }
     }
 
     /// The next trip.
@@ -111,16 +118,25 @@ impl Itinerary {
             return Next::Done;
         }
         let at_rest: Vec<usize> = (0..self.walkers.len()).filter(|&at| !self.walkers[at].under_way).collect();
-        let Some(walker) = self.rng.choice(at_rest) else { return Next::Wait };
+        let curious: Vec<usize> =
+            at_rest.iter().copied().filter(|&walker| !self.fresh_from(&self.walkers[walker].at).is_empty()).collect();
+        let Some(walker) = self.rng.choice(curious).or_else(|| self.rng.choice(at_rest)) else { return Next::Wait };
         let to = self.destination(walker);
         self.left -= 1;
         self.walkers[walker].under_way = true;
         Next::Trip(Trip { entity: self.walkers[walker].entity.clone(), to, walker })
     }
 
+    /// Nodes that nobody has tried to get to from the node of `at`.
+    fn fresh_from(&self, at: &Place) -> Vec<String> {
+        self.fresh.iter().filter(|(from, _)| *from == at.node).map(|(_, to)| to.clone()).collect()
+    }
+
     fn destination(&mut self, walker: usize) -> Place {
         let Walker { at, before, .. } = &self.walkers[walker];
+        let fresh = self.fresh_from(at);
         if let Some(before) = before
+            && fresh.is_empty()
             && self.rng.u32(..BACK_ONE_IN) == 0
         {
             return before.clone();
@@ -128,6 +144,9 @@ impl Itinerary {
         let others: Vec<&Place> = self.places.iter().filter(|place| *place != at).collect();
         let mut nodes: Vec<&str> = others.iter().map(|place| place.node.as_str()).collect();
         nodes.dedup();
+        if !fresh.is_empty() {
+            nodes.retain(|node| fresh.iter().any(|to| to == node));
+        }
         let node = self.rng.choice(nodes).expect("a tour has two places");
         let there = others.into_iter().filter(|place| place.node == node).collect::<Vec<_>>();
         self.rng.choice(there).expect("the node was taken from these places").clone()
@@ -137,6 +156,8 @@ impl Itinerary {
     pub fn ended(&mut self, trip: Trip, ending: Ending) {
         let walker = &mut self.walkers[trip.walker];
         walker.under_way = false;
+        // Tried once is enough: a node that takes nobody in must not draw everybody.
+        self.fresh.remove(&(walker.at.node.clone(), trip.to.node.clone()));
         match ending {
             Ending::Moved { pause } => {
                 walker.before = Some(std::mem::replace(&mut walker.at, trip.to));
@@ -228,6 +249,19 @@ mod tests {
         }
         assert_eq!(seen.len(), 12, "every pair of two different places of four");
         assert!(back > 30, "{back} of 200 went straight back");
+    }
+
+    #[test]
+    fn a_short_tour_has_gone_from_every_node_to_every_other_one_whatever_the_seed() {
+        for seed in 0..500 {
+            let places = ["n1", "n2", "n3"].map(|node| place(node, node));
+            let walkers = places.iter().enumerate().map(|(at, place)| (format!("1.{at}"), place.clone())).collect();
+            let mut itinerary = Itinerary::new(30, places.to_vec(), walkers, seed);
+            while let Next::Trip(trip) = itinerary.decide() {
+                itinerary.ended(trip, MOVED);
+            }
+            assert!(itinerary.fresh.is_empty(), "seed {seed}: {:?}", itinerary.fresh);
+        }
     }
 
     #[test]
