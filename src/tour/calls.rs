@@ -34,7 +34,16 @@ impl<'a> Calls<'a> {
     /// The scenes to tour. The first request of all: where nothing answers to it, nothing is waited for.
     pub(super) fn open_scenes(&self) -> Result<Vec<Place>, CallError> {
         let starting = |error: &CallError| error.kind() == Some(ProblemKind::Unavailable);
-        let scenes: Vec<SceneReport> = self.patiently(starting, || self.client.get("/api/v1/scenes"))?;
+        let deadline = Instant::now() + NAP;
+        let scenes = loop {
+            let scenes: Vec<SceneReport> = self.patiently(starting, || self.client.get("/api/v1/scenes"))?;
+            // A node that is only busy would be left out of the whole tour.
+            let is_settled = scenes.iter().all(|scene| scene.state != "silent");
+            if is_settled || Instant::now() >= deadline || self.is_stopped() {
+                break scenes;
+            }
+            thread::sleep(REPEAT_EVERY);
+        };
         let open = scenes.into_iter().filter(|scene| scene.state == "open");
         Ok(open.map(|scene| Place { node: scene.node, scene: scene.scene }).collect())
     }
@@ -116,6 +125,9 @@ const STEP: Duration = Duration::from_secs(10);
 
 /// How long a node may be silent before the tour takes it for gone: a restart takes seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a node may be silent before the tour begins without its scenes.
+const NAP: Duration = Duration::from_secs(5);
 
 /// How often an unheard request is repeated.
 pub(super) const REPEAT_EVERY: Duration = Duration::from_millis(100);
