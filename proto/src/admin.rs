@@ -232,7 +232,7 @@ pub struct SceneReport {
     pub scene: String,
     /// The node it is placed on.
     pub node: String,
-    /// `open`, `draining`, or `silent` where its node did not answer in time.
+    /// `open`, `draining`, `silent` where its node did not answer in time, or `dead` where that life of it is over.
     pub state: String,
     /// Live entities.
     pub entities: u64,
@@ -334,6 +334,27 @@ pub struct SendReport {
     /// Of the accepted ones, answered `Unknown`: the entity was lost with its node, and may have applied
     /// them before.
     pub unknown: u32,
+}
+
+impl SendReport {
+    /// Adds the report of a part that began at position `at` of the whole.
+    ///
+    /// ```
+    /// use slipgate_proto::admin::SendReport;
+    /// let mut whole = SendReport { accepted: 2, ..SendReport::default() };
+    /// whole.add(SendReport { busy: 1, busy_at: vec![0], ..SendReport::default() }, 2);
+    /// assert_eq!((whole.accepted, whole.busy, whole.busy_at), (2, 1, vec![2]));
+    /// ```
+    pub fn add(&mut self, part: Self, at: u32) {
+        let Self { accepted, busy, applied, dead, open, busy_at, unknown } = part;
+        self.accepted += accepted;
+        self.busy += busy;
+        self.applied += applied;
+        self.dead += dead;
+        self.open += open;
+        self.unknown += unknown;
+        self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
+    }
 }
 
 /// One attempt to move.

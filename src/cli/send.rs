@@ -40,7 +40,7 @@ pub fn run(args: &SendArgs, client: &Client, console: &mut Console<'_>) -> Resul
     while left > 0 && total.busy == 0 {
         let count = left.min(MESSAGES_MAX);
         let report: SendReport = client.post(&path(args), &body(args, count, client))?;
-        add(&mut total, report, args.count - left);
+        total.add(report, args.count - left);
         left -= count;
     }
     console.object(&total, || line(&total))?;
@@ -55,16 +55,6 @@ fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
     let timeout_ms = u64::try_from(client.timeout().as_millis()).unwrap_or(u64::MAX);
     let (name, arguments) = (args.name.clone(), args.arguments.clone());
     MessageBody { name, arguments, count, via: None, wait: args.wait, timeout_ms }
-}
-
-fn add(total: &mut SendReport, part: SendReport, sent_before: u32) {
-    total.accepted += part.accepted;
-    total.busy += part.busy;
-    total.applied += part.applied;
-    total.dead += part.dead;
-    total.unknown += part.unknown;
-    total.open += part.open;
-    total.busy_at.extend(part.busy_at.into_iter().map(|at| at + sent_before));
 }
 
 fn line(total: &SendReport) -> String {

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
 use slipgate::client::{CallError, Client};
-use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SendReport};
+use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SceneReport, SendReport};
 
 use crate::nodes::{Cluster, Node};
 use crate::{status, stop_all};
@@ -35,6 +35,9 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     };
     let homeless = try_migrate(&nodes[0].client(), &bob, "harbor").expect_err("no home can decide");
     stays(homeless, "home_unreachable", format!("bob ({bob}) is still in harbor@n2 and takes messages"));
+    let scenes: Vec<SceneReport> = nodes[0].client().get("/api/v1/scenes").expect("a list");
+    let states: Vec<_> = scenes.iter().map(|scene| (scene.scene.as_str(), scene.state.as_str())).collect();
+    assert_eq!(states, [("harbor", "open"), ("keep", "dead")]);
     let carl = spawn(&nodes[1].client(), "harbor", "carl");
     let gone = try_migrate(&nodes[0].client(), &carl, "keep").expect_err("nobody is there");
     stays(gone, "node_gone", format!("{carl} is still in harbor@n2 and takes messages"));

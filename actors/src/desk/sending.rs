@@ -72,14 +72,8 @@ impl Office {
         let reports = join_all(sending.collect::<Vec<_>>()).await;
         let mut sum = SendReport::default();
         for report in reports {
-            let report = report.map_err(|_| unavailable("stopping", "the node is stopping"))?;
-            sum.accepted += report.accepted;
-            sum.busy += report.busy;
-            sum.applied += report.applied;
-            sum.dead += report.dead;
-            sum.unknown += report.unknown;
-            sum.open += report.open;
-            sum.busy_at.extend(report.busy_at);
+            // Each router tells positions in the whole.
+            sum.add(report.map_err(|_| unavailable("stopping", "the node is stopping"))?, 0);
         }
         sum.busy_at.sort_unstable();
         Ok(Answer::Sent(sum))
