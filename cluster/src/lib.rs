@@ -21,6 +21,7 @@
 //! | [`moves`] | ids and outcomes of attempted moves |
 //! | [`ownership`] | which owner has which entities, O(1) per entity |
 //! | [`directory`] | the home: records, compare-and-set, registration of new ids |
+//! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
 //! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
 //! | [`router`] | the streams of tools, and of senders that are gone |
@@ -35,6 +36,7 @@
 pub mod bounds;
 mod bytes;
 pub mod directory;
+pub mod evacuation;
 pub mod limits;
 pub mod manager;
 pub mod member;

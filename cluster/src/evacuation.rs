@@ -1,0 +1,428 @@
+//! Moves everybody out of one scene: who goes where, and when.
+//!
+//! ```text
+//!   Seen, Targets, Tick --> the next one, to the emptiest target --> Move
+//!                                ^                                    |
+//!                                | again, later or elsewhere          v
+//!                                +------------------------------- MoveEnded --> moved, or kept
+//! ```
+//!
+//! **Policy.** Entities go in the order of their ids, each to the target with the highest share of free room as far
+//! as is known; where that is not known, after those that are known to have some. What was planned for a target is
+//! taken off its room at once, so targets of one size fill evenly. At most
+//! [`under_way_max`](Settings::under_way_max) moves are under way.
+//!
+//! | how a move ends | what follows |
+//! |---|---|
+//! | refused as full, draining, no such scene, already there | the target is struck for everybody; the next one |
+//! | refused for its type or version | the target is struck for that type; the next one |
+//! | too large, or the target cannot read it | the entity is kept, with that reason |
+//! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
+//! | not here any more | gone: somebody else despawned or moved it |
+//!
+//! An entity for which no target is left is kept, unless a target comes that was not there before. At the deadline
+//! all that is left is kept. Whoever drives this says when nobody can come any more ([`Input::Settled`]).
+//!
+//! Keeps: an entity has at most one move under way; every entity that was seen is moved, gone, or kept with a
+//! reason; [`Output::Done`] comes once, at the deadline at the latest.
+//! Leaves out: which scenes are targets; refusing newcomers; how a move is made (`scene`).
+
+mod targets;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use slipgate_entity::{OnlineId, TypeName};
+
+pub use self::targets::Target;
+use self::targets::{Choice, Kind, Targets};
+use crate::moves::{MoveError, Outcome, Refusal};
+use crate::{Now, Own};
+
+/// Moves that one evacuation has under way at once, by default: enough to fill the pauses of a move, and few
+/// enough that the targets' answers are heard before the next ones are sent there.
+pub const UNDER_WAY_MAX: usize = 64;
+
+/// Bounds of an evacuation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Moves under way at once; at least 1. Default [`UNDER_WAY_MAX`].
+    pub under_way_max: usize,
+    /// When it ends at the latest.
+    pub deadline: Now,
+    /// First wait before a move is tried again.
+    pub wait_first: Duration,
+    /// Longest wait between two attempts.
+    pub wait_max: Duration,
+}
+
+/// What an evacuation is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// All the scenes that may take somebody; they replace those named before.
+    Targets(Vec<Target>),
+    /// An entity lives in the scene.
+    Seen {
+        /// The entity.
+        entity: OnlineId,
+        /// Its type.
+        type_name: TypeName,
+    },
+    /// Everybody was seen who lives there, and nobody can come any more.
+    Settled,
+    /// An entity lives in the scene no longer, by other means than a move of the evacuation.
+    Gone(OnlineId),
+    /// A move that was ordered has ended, or was not taken up.
+    MoveEnded {
+        /// The entity.
+        entity: OnlineId,
+        /// How.
+        ended: Result<Outcome, MoveError>,
+    },
+    /// Time passes.
+    Tick,
+    /// Nobody else is to be moved. What is under way ends by itself.
+    Cancel,
+}
+
+/// What an evacuation wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Move an entity; its end is to be told.
+    Move {
+        /// The entity.
+        entity: OnlineId,
+        /// The target.
+        to: Own,
+    },
+    /// It is over. Said once; nothing follows.
+    Done(Done),
+}
+
+/// What came of an evacuation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Entities moved.
+    pub moved: u64,
+    /// Entities that went by other means.
+    pub gone: u64,
+    /// Those that are still there, and why; by id.
+    pub kept: Vec<(OnlineId, Kept)>,
+}
+
+/// Why an entity is still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// No target is left that would take it; what the last one said.
+    NoPlace(Option<Refusal>),
+    /// It cannot go anywhere.
+    Refused(Refusal),
+    /// It was not moved by the deadline; how its last attempt ended.
+    Late(Option<Outcome>),
+    /// The evacuation was cancelled before its turn came.
+    Cancelled,
+    /// The scene stopped under it.
+    SceneStopped,
+}
+
+impl Kept {
+    /// A stable word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NoPlace(_) => "no_place",
+            Self::Refused(_) => "refused",
+            Self::Late(_) => "late",
+            Self::Cancelled => "cancelled",
+            Self::SceneStopped => "scene_stopped",
+        }
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlace(None) => f.write_str("there is no other scene that could take it"),
+            Self::NoPlace(Some(refusal)) => write!(f, "no other scene takes it; the last one said: {refusal}"),
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Late(_) => f.write_str("it was not moved in time"),
+            Self::Cancelled => f.write_str("its turn had not come when this was cancelled"),
+            Self::SceneStopped => f.write_str("the scene stopped before its move was decided"),
+        }
+    }
+}
+
+/// How far an evacuation is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Entities moved.
+    pub moved: u64,
+    /// Entities that went by other means.
+    pub gone: u64,
+    /// Moves under way.
+    pub under_way: u64,
+    /// Entities whose turn has not come, or comes again.
+    pub waiting: u64,
+    /// Entities that will stay, as it looks now.
+    pub kept: u64,
+}
+
+/// Moves everybody out of one scene.
+#[derive(Debug)]
+pub struct Evacuation {
+    settings: Settings,
+    targets: Targets,
+    kinds: BTreeMap<TypeName, Kind>,
+    leavers: BTreeMap<OnlineId, Leaver>,
+    /// Whose turn it is, by id.
+    ready: BTreeSet<OnlineId>,
+    /// Whose turn comes again, and when.
+    resting: BTreeSet<(Now, OnlineId)>,
+    under_way: BTreeMap<OnlineId, Own>,
+    kept: BTreeMap<OnlineId, Kept>,
+    moved: u64,
+    gone: u64,
+    settled: bool,
+    cancelled: bool,
+    over: bool,
+}
+
+/// An entity that is to leave.
+#[derive(Debug)]
+struct Leaver {
+    kind: Kind,
+    attempts: u32,
+    last: Option<Outcome>,
+    /// When its turn comes again, if it rests.
+    rests_until: Option<Now>,
+}
+
+impl Evacuation {
+    /// One that knows of nobody yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            targets: Targets::default(),
+            kinds: BTreeMap::new(),
+            leavers: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            resting: BTreeSet::new(),
+            under_way: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            moved: 0,
+            gone: 0,
+            settled: false,
+            cancelled: false,
+            over: false,
+        }
+    }
+
+    /// Takes one input and appends what should follow.
+    pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
+        if self.over {
+            return;
+        }
+        match input {
+            Input::Targets(targets) => self.take_targets(targets),
+            Input::Seen { entity, type_name } => self.seen(entity, type_name),
+            Input::Settled => self.settled = true,
+            // Of a move of ours its end tells more.
+            Input::Gone(entity) if self.under_way.contains_key(&entity) => {}
+            Input::Gone(entity) => {
+                if self.forget(entity) {
+                    self.gone += 1;
+                }
+            }
+            Input::MoveEnded { entity, ended } => self.move_ended(entity, ended, now),
+            Input::Tick => {}
+            Input::Cancel => self.cancel(),
+        }
+        self.go_on(now, out);
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        Progress {
+            moved: self.moved,
+            gone: self.gone,
+            under_way: self.under_way.len() as u64,
+            waiting: (self.ready.len() + self.resting.len()) as u64,
+            kept: self.kept.len() as u64,
+        }
+    }
+
+    fn take_targets(&mut self, targets: Vec<Target>) {
+        if self.targets.replace(targets) && !self.cancelled {
+            let stuck = self.kept.extract_if(.., |_, kept| matches!(kept, Kept::NoPlace(_)));
+            self.ready.extend(stuck.map(|(entity, _)| entity));
+        }
+    }
+
+    fn seen(&mut self, entity: OnlineId, type_name: TypeName) {
+        if self.leavers.contains_key(&entity) {
+            return;
+        }
+        let next = Kind(self.kinds.len());
+        let kind = *self.kinds.entry(type_name).or_insert(next);
+        self.leavers.insert(entity, Leaver { kind, attempts: 0, last: None, rests_until: None });
+        if self.cancelled {
+            self.kept.insert(entity, Kept::Cancelled);
+        } else {
+            self.ready.insert(entity);
+        }
+    }
+
+    /// Returns whether it was known.
+    fn forget(&mut self, entity: OnlineId) -> bool {
+        let Some(leaver) = self.leavers.remove(&entity) else { return false };
+        self.ready.remove(&entity);
+        self.kept.remove(&entity);
+        if let Some(until) = leaver.rests_until {
+            self.resting.remove(&(until, entity));
+        }
+        true
+    }
+
+    fn move_ended(&mut self, entity: OnlineId, ended: Result<Outcome, MoveError>, now: Now) {
+        let Some(to) = self.under_way.remove(&entity) else { return };
+        let leaver = self.leavers.get_mut(&entity).expect("whoever is under way is known");
+        let kind = leaver.kind;
+        if !matches!(ended, Ok(Outcome::Moved { .. })) {
+            self.targets.give_back(to);
+        }
+        let outcome = match ended {
+            Ok(Outcome::Moved { .. }) => {
+                self.moved += 1;
+                self.forget(entity);
+                return;
+            }
+            Err(MoveError::NotOwner { .. }) => {
+                self.gone += 1;
+                self.forget(entity);
+                return;
+            }
+            Err(MoveError::Migrating { .. } | MoveError::NoMigration { .. }) => return self.rest(entity, None, now),
+            Ok(outcome) => outcome,
+        };
+        leaver.last = Some(outcome.clone());
+        match outcome {
+            Outcome::Moved { .. } => unreachable!("that was taken out above"),
+            Outcome::Refused(refusal) => match refusal {
+                Refusal::Full { .. } | Refusal::Draining | Refusal::NoScene { .. } | Refusal::AlreadyThere => {
+                    self.targets.strike(to);
+                    self.wait_for_turn(entity);
+                }
+                Refusal::NoType { .. } | Refusal::SchemaDiffers { .. } => {
+                    self.targets.strike_for(to, kind);
+                    self.wait_for_turn(entity);
+                }
+                Refusal::Busy { .. } => self.rest(entity, None, now),
+                Refusal::TooLarge { .. } | Refusal::Unreadable { .. } => self.keep(entity, Kept::Refused(refusal)),
+            },
+            Outcome::Timeout { .. } | Outcome::NodeLost => self.rest(entity, Some(to), now),
+            Outcome::Cancelled | Outcome::Undecided => self.rest(entity, None, now),
+            Outcome::SceneStopped => self.keep(entity, Kept::SceneStopped),
+        }
+    }
+
+    fn keep(&mut self, entity: OnlineId, why: Kept) {
+        self.kept.insert(entity, why);
+    }
+
+    fn wait_for_turn(&mut self, entity: OnlineId) {
+        if self.cancelled {
+            self.keep(entity, Kept::Cancelled);
+        } else {
+            self.ready.insert(entity);
+        }
+    }
+
+    /// Its turn comes again after a wait that doubles; the target that was no good rests as long.
+    fn rest(&mut self, entity: OnlineId, target: Option<Own>, now: Now) {
+        if self.cancelled {
+            return self.keep(entity, Kept::Cancelled);
+        }
+        let leaver = self.leavers.get_mut(&entity).expect("the caller holds a leaver");
+        let doubled = 2u32.saturating_pow(leaver.attempts.min(DOUBLINGS_MAX));
+        leaver.attempts += 1;
+        let until = now + self.settings.wait_first.saturating_mul(doubled).min(self.settings.wait_max);
+        self.rest_until(entity, until);
+        if let Some(target) = target {
+            self.targets.rest(target, until);
+        }
+    }
+
+    fn rest_until(&mut self, entity: OnlineId, until: Now) {
+        let leaver = self.leavers.get_mut(&entity).expect("the caller holds a leaver");
+        leaver.rests_until = Some(until);
+        self.resting.insert((until, entity));
+    }
+
+    fn cancel(&mut self) {
+        self.cancelled = true;
+        let ready = std::mem::take(&mut self.ready).into_iter();
+        let resting = std::mem::take(&mut self.resting).into_iter().map(|(_, entity)| entity);
+        self.kept.extend(ready.chain(resting).map(|entity| (entity, Kept::Cancelled)));
+    }
+
+    fn go_on(&mut self, now: Now, out: &mut Vec<Output>) {
+        if now >= self.settings.deadline {
+            return self.end(out);
+        }
+        self.wake(now);
+        while self.under_way.len() < self.settings.under_way_max {
+            let Some(entity) = self.ready.pop_first() else { break };
+            let leaver = &self.leavers[&entity];
+            match self.targets.choose(leaver.kind, now) {
+                Choice::Target(to) => {
+                    self.under_way.insert(entity, to);
+                    out.push(Output::Move { entity, to });
+                }
+                Choice::Later(until) => self.rest_until(entity, until),
+                Choice::Nobody => {
+                    let last = match &leaver.last {
+                        Some(Outcome::Refused(refusal)) => Some(refusal.clone()),
+                        Some(_) | None => None,
+                    };
+                    self.kept.insert(entity, Kept::NoPlace(last));
+                }
+            }
+        }
+        if self.settled && self.ready.is_empty() && self.resting.is_empty() && self.under_way.is_empty() {
+            self.end(out);
+        }
+    }
+
+    fn wake(&mut self, now: Now) {
+        while let Some(&(until, entity)) = self.resting.first() {
+            if until > now {
+                return;
+            }
+            self.resting.pop_first();
+            if let Some(leaver) = self.leavers.get_mut(&entity) {
+                leaver.rests_until = None;
+            }
+            self.ready.insert(entity);
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<Output>) {
+        self.over = true;
+        let late = |(entity, leaver): (OnlineId, Leaver), kept: &mut BTreeMap<OnlineId, Kept>| {
+            let why = kept.remove(&entity).unwrap_or(Kept::Late(leaver.last));
+            (entity, why)
+        };
+        let mut kept = std::mem::take(&mut self.kept);
+        let left = std::mem::take(&mut self.leavers).into_iter().map(|leaver| late(leaver, &mut kept)).collect();
+        out.push(Output::Done(Done { moved: self.moved, gone: self.gone, kept: left }));
+    }
+}
+
+/// After so many doublings every wait is above any that makes sense.
+const DOUBLINGS_MAX: u32 = 16;

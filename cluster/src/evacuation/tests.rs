@@ -1,0 +1,269 @@
+//! The policy of an evacuation, rule by rule.
+
+use slipgate_entity::{RangeId, SceneId};
+
+use super::*;
+use crate::moves::Step;
+use crate::{Epoch, Session};
+
+struct World {
+    evacuation: Evacuation,
+    now: Now,
+}
+
+impl World {
+    fn new(under_way_max: usize) -> Self {
+        let settings = Settings {
+            under_way_max,
+            deadline: Now(60_000_000),
+            wait_first: Duration::from_millis(100),
+            wait_max: Duration::from_secs(2),
+        };
+        Self { evacuation: Evacuation::new(settings), now: Now(0) }
+    }
+
+    /// With targets 1 and 2 of ten places each, and entities 1 to `count`.
+    fn with(count: u32, under_way_max: usize) -> (Self, Vec<(u32, u16)>) {
+        let mut world = Self::new(under_way_max);
+        world.give(Input::Targets(vec![target(1, 10, Some(10)), target(2, 10, Some(10))]));
+        let mut moves = Vec::new();
+        for counter in 1..=count {
+            moves.extend(moves_in(&world.see(counter, "walker")));
+        }
+        moves.extend(moves_in(&world.give(Input::Settled)));
+        (world, moves)
+    }
+
+    fn give(&mut self, input: Input) -> Vec<Output> {
+        let mut out = Vec::new();
+        self.evacuation.handle(input, self.now, &mut out);
+        out
+    }
+
+    fn see(&mut self, counter: u32, type_name: &str) -> Vec<Output> {
+        self.give(Input::Seen { entity: entity(counter), type_name: TypeName(type_name.into()) })
+    }
+
+    fn ended(&mut self, counter: u32, outcome: Outcome) -> Vec<Output> {
+        self.give(Input::MoveEnded { entity: entity(counter), ended: Ok(outcome) })
+    }
+
+    fn pass_ms(&mut self, ms: u64) -> Vec<Output> {
+        self.now = Now(self.now.0 + ms * 1000);
+        self.give(Input::Tick)
+    }
+}
+
+fn own(scene: u16) -> Own {
+    Own::new(Session::new(1, 1), SceneId(scene))
+}
+
+fn target(scene: u16, capacity: u32, room: Option<u32>) -> Target {
+    Target { own: own(scene), capacity, room }
+}
+
+fn entity(counter: u32) -> OnlineId {
+    OnlineId::new(RangeId(1), counter)
+}
+
+fn moved() -> Outcome {
+    Outcome::Moved { epoch: Epoch::FIRST.next() }
+}
+
+fn refused(refusal: Refusal) -> Outcome {
+    Outcome::Refused(refusal)
+}
+
+fn full() -> Refusal {
+    Refusal::Full { capacity: 10 }
+}
+
+fn no_type() -> Refusal {
+    Refusal::NoType { type_name: TypeName("walker".into()) }
+}
+
+/// Moves ordered: which entity, to which scene.
+fn moves_in(out: &[Output]) -> Vec<(u32, u16)> {
+    let order = |output: &Output| {
+        let Output::Move { entity, to } = output else { return None };
+        Some((entity.counter(), to.scene.0))
+    };
+    out.iter().filter_map(order).collect()
+}
+
+fn done(out: &[Output]) -> Option<Done> {
+    out.iter().find_map(|output| {
+        let Output::Done(done) = output else { return None };
+        Some(done.clone())
+    })
+}
+
+fn kept(out: &[Output]) -> Vec<(u32, Kept)> {
+    let done = done(out).expect("the end");
+    done.kept.into_iter().map(|(entity, why)| (entity.counter(), why)).collect()
+}
+
+#[test]
+fn everybody_goes_in_order_to_the_emptiest_target_and_targets_of_one_size_fill_evenly() {
+    let (mut world, moves) = World::with(4, 64);
+    assert_eq!(moves, [(1, 1), (2, 2), (3, 1), (4, 2)]);
+    for counter in 1..=3 {
+        assert_eq!(world.ended(counter, moved()), []);
+    }
+    assert_eq!(world.ended(4, moved()), [Output::Done(Done { moved: 4, gone: 0, kept: vec![] })]);
+    assert_eq!(world.give(Input::Tick), [], "the end is told once");
+}
+
+#[test]
+fn the_share_of_free_room_counts_and_not_the_number_of_places() {
+    let mut world = World::new(64);
+    world.give(Input::Targets(vec![target(1, 1000, Some(300)), target(2, 10, Some(9)), target(3, 10, None)]));
+    assert_eq!(moves_in(&world.see(1, "walker")), [(1, 2)]);
+    world.give(Input::Targets(vec![target(1, 10, Some(0)), target(2, 10, None)]));
+    assert_eq!(moves_in(&world.see(2, "walker")), [(2, 2)], "unknown is better than none");
+    world.give(Input::Targets(vec![target(1, 10, Some(0))]));
+    assert_eq!(moves_in(&world.see(3, "walker")), [(3, 1)], "only the target itself says that it is full");
+}
+
+#[test]
+fn no_more_moves_are_under_way_than_allowed() {
+    let (mut world, moves) = World::with(5, 2);
+    assert_eq!(moves, [(1, 1), (2, 2)]);
+    assert_eq!(moves_in(&world.ended(2, moved())), [(3, 1)]);
+    assert_eq!(world.evacuation.progress(), Progress { moved: 1, gone: 0, under_way: 2, waiting: 2, kept: 0 });
+}
+
+#[test]
+fn a_full_draining_or_missing_target_is_struck_for_everybody() {
+    for refusal in [full(), Refusal::Draining, Refusal::NoScene { scene: SceneId(1) }, Refusal::AlreadyThere] {
+        let (mut world, _) = World::with(2, 1);
+        assert_eq!(moves_in(&world.ended(1, refused(refusal.clone()))), [(1, 2)]);
+        assert_eq!(moves_in(&world.ended(1, moved())), [(2, 2)]);
+        assert_eq!(kept(&world.ended(2, refused(refusal.clone()))), [(2, Kept::NoPlace(Some(refusal)))]);
+    }
+}
+
+#[test]
+fn a_target_that_does_not_know_a_type_is_struck_for_that_type_alone() {
+    let mut world = World::new(1);
+    world.give(Input::Targets(vec![target(1, 10, Some(10)), target(2, 10, Some(1))]));
+    world.see(1, "walker");
+    world.see(2, "walker");
+    world.see(3, "dragon");
+    assert_eq!(moves_in(&world.ended(1, refused(no_type()))), [(1, 2)]);
+    let differs = refused(Refusal::SchemaDiffers { ours: 1, theirs: 2 });
+    assert_eq!(moves_in(&world.ended(1, differs)), [(3, 1)], "walkers have nowhere to go");
+    world.give(Input::Settled);
+    let out = world.ended(3, moved());
+    let last = Refusal::SchemaDiffers { ours: 1, theirs: 2 };
+    assert_eq!(kept(&out), [(1, Kept::NoPlace(Some(last))), (2, Kept::NoPlace(None))]);
+}
+
+#[test]
+fn what_cannot_go_anywhere_is_kept_with_its_reason_and_the_others_go_on() {
+    let (mut world, _) = World::with(2, 1);
+    let large = Refusal::TooLarge { bytes: 9, bytes_max: 8 };
+    assert_eq!(moves_in(&world.ended(1, refused(large.clone()))), [(2, 1)]);
+    let out = world.ended(2, moved());
+    assert_eq!(kept(&out), [(1, Kept::Refused(large))]);
+    assert_eq!(done(&out).map(|done| done.moved), Some(1));
+}
+
+#[test]
+fn a_timeout_is_tried_again_after_a_wait_that_doubles_and_elsewhere_first() {
+    let (mut world, _) = World::with(1, 1);
+    let late = || Outcome::Timeout { step: Step::Reserve };
+    assert_eq!(world.ended(1, late()), []);
+    assert_eq!(world.pass_ms(99), []);
+    assert_eq!(moves_in(&world.pass_ms(1)), [(1, 1)]);
+    world.ended(1, late());
+    assert_eq!(world.pass_ms(199), []);
+    assert_eq!(moves_in(&world.pass_ms(1)), [(1, 1)]);
+
+    let (mut world, _) = World::with(2, 1);
+    assert_eq!(moves_in(&world.ended(1, Outcome::NodeLost)), [(2, 2)], "the target that is lost rests");
+}
+
+#[test]
+fn if_every_target_rests_everybody_waits_for_the_first_that_wakes() {
+    let mut world = World::new(1);
+    world.give(Input::Targets(vec![target(1, 10, Some(10))]));
+    world.see(1, "walker");
+    world.see(2, "walker");
+    assert_eq!(world.ended(1, Outcome::NodeLost), []);
+    assert_eq!(world.pass_ms(99), []);
+    assert_eq!(moves_in(&world.pass_ms(1)), [(1, 1)]);
+}
+
+#[test]
+fn busy_undecided_and_migrating_are_tried_again() {
+    let (mut world, _) = World::with(1, 1);
+    for wait in [100, 200, 400] {
+        assert_eq!(world.ended(1, refused(Refusal::Busy { under_way: 9 })), []);
+        assert_eq!(moves_in(&world.pass_ms(wait)).len(), 1);
+    }
+    world.ended(1, Outcome::Undecided);
+    assert_eq!(moves_in(&world.pass_ms(800)).len(), 1);
+    let migrating = Err(MoveError::Migrating { entity: entity(1) });
+    assert_eq!(world.give(Input::MoveEnded { entity: entity(1), ended: migrating }), []);
+    assert_eq!(moves_in(&world.pass_ms(2_000)).len(), 1, "no wait is above the longest");
+}
+
+#[test]
+fn whoever_is_gone_by_other_means_is_counted_and_not_kept() {
+    let (mut world, _) = World::with(3, 1);
+    assert_eq!(world.give(Input::Gone(entity(2))), []);
+    assert_eq!(world.give(Input::Gone(entity(2))), []);
+    assert_eq!(world.give(Input::Gone(entity(1))), [], "of its own move the end tells more");
+    let not_owner = Err(MoveError::NotOwner { entity: entity(1) });
+    assert_eq!(moves_in(&world.give(Input::MoveEnded { entity: entity(1), ended: not_owner })).len(), 1);
+    let out = world.ended(3, moved());
+    assert_eq!(done(&out), Some(Done { moved: 1, gone: 2, kept: vec![] }));
+}
+
+#[test]
+fn it_is_not_over_before_nobody_can_come_any_more() {
+    let mut world = World::new(1);
+    world.give(Input::Targets(vec![target(1, 10, None)]));
+    assert_eq!(world.give(Input::Tick), []);
+    world.see(1, "walker");
+    assert_eq!(world.ended(1, moved()), []);
+    assert_eq!(done(&world.give(Input::Settled)).map(|done| done.moved), Some(1));
+}
+
+#[test]
+fn a_new_target_gives_those_without_a_place_another_chance() {
+    let mut world = World::new(1);
+    assert_eq!(world.see(1, "walker"), []);
+    assert_eq!(world.evacuation.progress().kept, 1);
+    assert_eq!(moves_in(&world.give(Input::Targets(vec![target(1, 10, Some(5))]))), [(1, 1)]);
+    world.ended(1, refused(full()));
+    assert_eq!(world.give(Input::Targets(vec![target(1, 10, Some(9))])), [], "a struck target stays struck");
+    assert_eq!(moves_in(&world.give(Input::Targets(vec![target(2, 10, None)]))), [(1, 2)]);
+}
+
+#[test]
+fn at_the_deadline_whatever_is_left_is_kept() {
+    let (mut world, _) = World::with(3, 2);
+    world.ended(2, Outcome::NodeLost);
+    let out = world.pass_ms(60_000);
+    let late = |last| Kept::Late(last);
+    assert_eq!(kept(&out), [(1, late(None)), (2, late(Some(Outcome::NodeLost))), (3, late(None))]);
+    assert_eq!(world.ended(1, moved()), [], "what comes later is not counted");
+}
+
+#[test]
+fn after_a_cancel_nothing_begins_and_what_is_under_way_ends() {
+    let (mut world, _) = World::with(3, 2);
+    assert_eq!(world.give(Input::Cancel), []);
+    assert_eq!(world.ended(1, moved()), []);
+    assert_eq!(world.see(4, "walker"), []);
+    let out = world.ended(2, Outcome::NodeLost);
+    assert_eq!(kept(&out), [2, 3, 4].map(|counter| (counter, Kept::Cancelled)));
+}
+
+#[test]
+fn a_scene_that_stops_keeps_whom_it_has() {
+    let (mut world, _) = World::with(1, 1);
+    assert_eq!(kept(&world.ended(1, Outcome::SceneStopped)), [(1, Kept::SceneStopped)]);
+}
