@@ -76,7 +76,7 @@ pub struct Lost {
 }
 
 /// The records of this session's ranges.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Directory {
     ranges: FixedMap<RangeId, Vec<Option<Record>>>,
     ownership: Ownership,

@@ -2,7 +2,8 @@
 //!
 //! Every machine here takes an input and the time, and appends outputs. None of them reads a clock,
 //! opens a file, draws a random number or waits; the actors above do that. So one seed replays a
-//! whole cluster, and a checker may walk the very code that ships.
+//! whole cluster, and a checker may walk the very code that ships. The machines are `Clone` for that
+//! checker: from each of their states it tries whatever may come next.
 //!
 //! ```text
 //!            Register, Cas, Query                       Data

@@ -45,7 +45,7 @@ mod tests;
 /// assert_eq!(ownership.owner_of(ann), Some(forest));
 /// assert_eq!(ownership.list(forest), [ann]);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ownership {
     pages: Pages,
     owners: Owners,

@@ -76,7 +76,7 @@ pub enum Output {
 }
 
 /// One router's streams.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Router {
     me: Place,
     limits: Limits,
@@ -90,7 +90,7 @@ pub struct Router {
     waiting_bytes: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     stream: SendStream,
     /// Tickets of what is unacknowledged, oldest first; empty for adopted streams.

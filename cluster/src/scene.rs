@@ -72,7 +72,7 @@ pub struct Settings {
 }
 
 /// One scene's entities, as far as ownership and messages are concerned.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scene {
     me: Own,
     capacity: u32,

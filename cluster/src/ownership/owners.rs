@@ -15,7 +15,7 @@ use crate::Own;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OwnerNumber(NonZeroU32);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
     numbers: FixedMap<Own, OwnerNumber>,
     owners: Vec<Owner>,
@@ -23,7 +23,7 @@ pub(super) struct Owners {
 }
 
 /// An owner; with an empty list its number is free and `own` is whoever had it last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Owner {
     own: Own,
     list: Vec<OnlineId>,

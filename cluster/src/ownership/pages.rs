@@ -8,11 +8,13 @@
 //!
 //! A page exists while it holds a word. One empty page is kept for the next that is needed.
 
+use std::fmt;
+
 use slipgate_entity::{FixedMap, OnlineId};
 
 use super::Seat;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     pages: FixedMap<PageNumber, Page>,
     spare: Option<Page>,
@@ -22,7 +24,7 @@ pub(super) struct Pages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct PageNumber(u64);
 
-#[derive(Debug)]
+#[derive(Clone)]
 struct Page {
     words: Box<[Option<Seat>; WORDS]>,
     used: usize,
@@ -65,6 +67,14 @@ impl Pages {
 impl Page {
     fn new() -> Self {
         Self { words: Box::new([None; WORDS]), used: 0 }
+    }
+}
+
+/// The words in use: a page of a thousand empty ones tells nobody anything.
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.words.iter().enumerate().filter_map(|(at, word)| Some((at, word.as_ref()?)));
+        f.debug_map().entries(words).finish()
     }
 }
 

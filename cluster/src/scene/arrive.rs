@@ -15,13 +15,13 @@ use crate::stream::Inbox;
 use crate::{Epoch, Now, Place, Record};
 
 /// Room kept for an entity on its way in.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reservation {
     pub(super) until: Now,
 }
 
 /// A copy that is not active yet: only the record can make it so.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Staged {
     prepare: Arc<Prepare>,
     bytes: usize,

@@ -13,7 +13,7 @@ use crate::stream::{Inbox, SendStream, StreamId};
 use crate::{Epoch, Limits, Now, Own};
 
 /// An entity whose record names this scene, as far as the scene knows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Live {
     pub(super) identity: Identity,
     pub(super) epoch: Epoch,
@@ -45,7 +45,7 @@ impl Live {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Phase {
     Active,
     Reserving(Reserving),
@@ -106,7 +106,7 @@ pub(super) struct Leaving {
 }
 
 /// Asking the target for room, while the entity runs on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Reserving {
     pub(super) leaving: Leaving,
     pub(super) deadline: Now,
@@ -114,7 +114,7 @@ pub(super) struct Reserving {
 }
 
 /// No turns; the copy is on its way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Frozen {
     pub(super) leaving: Leaving,
     pub(super) at: Now,
@@ -128,7 +128,7 @@ pub(super) struct Frozen {
 }
 
 /// A compare-and-set of our own is on its way; only the record leads out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Deciding {
     pub(super) why: Why,
     pub(super) nonce: Nonce,
@@ -137,13 +137,13 @@ pub(super) struct Deciding {
     pub(super) repeat: Repeat,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Why {
     GiveUp(GiveUp),
     Despawn(Ticket),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct GiveUp {
     pub(super) leaving: Leaving,
     pub(super) frozen: Now,
@@ -153,7 +153,7 @@ pub(super) struct GiveUp {
 }
 
 /// What the scene remembers of an entity that is gone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tombstone {
     pub(super) owner: Option<Own>,
     /// Highest epoch known: no copy with a label up to here is ever staged.
@@ -180,7 +180,7 @@ impl Repeat {
 }
 
 /// Messages for an entity that takes no turns, within bounds; those without room are sent again later.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HeldMessages {
     messages: Vec<Data>,
     bytes: usize,

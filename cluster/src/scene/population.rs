@@ -12,7 +12,7 @@ use slipgate_entity::{FixedMap, OnlineId};
 
 use super::phase::Live;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Population {
     /// Boxed, so that the map stays small: what a look-up walks over fits into the cache.
     lives: FixedMap<OnlineId, Box<Live>>,

@@ -14,12 +14,12 @@ use slipgate_entity::OnlineId;
 use crate::stream::StreamId;
 use crate::{Epoch, Now, Own};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Receivers {
     receivers: BTreeMap<OnlineId, Receiver>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Receiver {
     senders: BTreeMap<StreamId, OnlineId>,
     known: Option<(Own, Epoch)>,

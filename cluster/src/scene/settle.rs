@@ -14,7 +14,7 @@ use crate::moves::{Cost, MoveId, Outcome};
 use crate::{Epoch, Now, Own, Place};
 
 /// A move that the record has decided for somebody else.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct HandedOver {
     pub(super) entity: OnlineId,
     pub(super) label: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct HandedOver {
 }
 
 /// A move whose end is not reported yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Settling {
     over: HandedOver,
     held: Vec<Held>,

@@ -15,7 +15,7 @@ use crate::bounds::{WAITING_BYTES, WAITING_FIXED_BYTES};
 use crate::message::Data;
 
 /// What was granted since the last sum, and that sum.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     granted: usize,
     sum_after: Now,
