@@ -69,11 +69,17 @@ impl RouterActor {
         Self { machine: Router::new(me, limits), me, post, clock, batches: BTreeMap::new(), last_batch: 0 }
     }
 
-    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
-        // What comes meanwhile is sent again by whoever keeps it.
-        if !self.post.lease().is_held() {
-            return;
+    /// Hands in inputs if the session may act. What others say without a lease is said again by whoever keeps it;
+    /// what a tool wants sent is for the caller to refuse.
+    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) -> bool {
+        let held = self.post.lease().is_held();
+        if held {
+            self.give(inputs);
         }
+        held
+    }
+
+    fn give(&mut self, inputs: impl IntoIterator<Item = Input>) {
         let now = self.clock.now();
         let mut out = Vec::new();
         for input in inputs {
@@ -120,6 +126,13 @@ impl RouterActor {
         let Some(batch) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
         let index = usize::try_from(ticket & INDEX_MAX).unwrap_or(usize::MAX);
         change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
+    }
+
+    /// Gives a whole batch back: nothing of it was accepted.
+    fn refuse(&mut self, batch: u64) {
+        let Some(Batch { positions, reply, .. }) = self.batches.remove(&batch) else { return };
+        let busy = u32::try_from(positions.len()).unwrap_or(u32::MAX);
+        let _ = reply.send(SendReport { busy, busy_at: positions, ..SendReport::default() });
     }
 
     /// Answers the batches that have ended, or whose time is over.
@@ -179,7 +192,9 @@ impl Handler<SendBatch> for RouterActor {
             ToSend { ticket, entity, payload }
         });
         let to_send = to_send.collect();
-        self.turn([Input::Send(to_send)]);
+        if !self.turn([Input::Send(to_send)]) {
+            self.refuse(batch);
+        }
         self.answer_ended();
     }
 }
@@ -188,7 +203,8 @@ impl Handler<Adopt> for RouterActor {
     type Result = ();
 
     fn handle(&mut self, Adopt(streams): Adopt, _: &mut Context<Self>) {
-        self.turn([Input::Adopt(streams)]);
+        // Nobody else keeps them, lease or not; what they send waits for its repeat.
+        self.give([Input::Adopt(streams)]);
     }
 }
 

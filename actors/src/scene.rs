@@ -92,6 +92,8 @@ pub struct SceneActor {
     /// Kept between steps for its room: a step of its own for each message, an allocation for none.
     outputs: Vec<Output>,
     applied: u64,
+    /// What this node itself told while there was no lease: nobody says it again.
+    deferred: Vec<Input>,
 }
 
 impl SceneActor {
@@ -110,17 +112,30 @@ impl SceneActor {
             letters: Vec::new(),
             outputs: Vec::new(),
             applied: 0,
+            deferred: Vec::new(),
+        }
+    }
+
+    /// Hands in what other nodes say, or time. Without a lease it is left: whoever keeps it says it again.
+    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        if self.around.post.lease().is_held() {
+            self.give(inputs);
+        }
+    }
+
+    /// Hands in what this node itself says; without a lease it waits for one.
+    fn turn_or_defer(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        if self.around.post.lease().is_held() {
+            self.give(inputs);
+        } else {
+            self.deferred.extend(inputs);
         }
     }
 
     /// Hands in inputs, then acknowledges and sends what came of them.
-    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
-        // What comes meanwhile is sent again by whoever keeps it.
-        if !self.around.post.lease().is_held() {
-            return;
-        }
+    fn give(&mut self, inputs: impl IntoIterator<Item = Input>) {
         let now = self.around.clock.now();
-        for input in inputs {
+        for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
             self.step(input, now);
         }
         self.step(Input::Flush, now);
@@ -235,7 +250,7 @@ impl Handler<Registered> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, Registered { ticket, entity }: Registered, _: &mut Context<Self>) {
-        self.turn([match entity {
+        self.turn_or_defer([match entity {
             Some(entity) => Input::Registered { ticket, entity },
             None => Input::NotRegistered { ticket },
         }]);
@@ -246,7 +261,7 @@ impl Handler<PeerLost> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, PeerLost(session): PeerLost, _: &mut Context<Self>) {
-        self.turn([Input::PeerLost(session)]);
+        self.turn_or_defer([Input::PeerLost(session)]);
     }
 }
 
@@ -254,7 +269,7 @@ impl Handler<Wind> for SceneActor {
     type Result = usize;
 
     fn handle(&mut self, wind: Wind, _: &mut Context<Self>) -> usize {
-        self.turn([match wind {
+        self.turn_or_defer([match wind {
             Wind::Down => Input::Drain,
             Wind::Up => Input::Stop,
         }]);

@@ -21,6 +21,9 @@ use crate::scene::{self, AskScene, MoveOrder, SceneActor, SceneEntity, SpawnOrde
 
 impl Office {
     pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
+        if wants_a_turn(&question) && !self.around.post.lease().is_held() {
+            return Err(paused());
+        }
         match question {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(self.report().await)),
             Question::Scenes => Ok(Answer::Scenes(self.scene_reports().await)),
@@ -200,6 +203,32 @@ impl Office {
     }
 }
 
+/// Whether a question is for a scene or a router to act on, which takes a lease; the others only look.
+fn wants_a_turn(question: &Question) -> bool {
+    match question {
+        Question::Spawn { .. } | Question::Send { .. } | Question::Migrate { .. } | Question::Despawn { .. } => true,
+        Question::Node
+        | Question::Nodes
+        | Question::Scenes
+        | Question::Entities { .. }
+        | Question::Find { .. }
+        | Question::Show { .. }
+        | Question::Moves { .. }
+        | Question::Lost { .. }
+        | Question::Events { .. } => false,
+    }
+}
+
+fn paused() -> Problem {
+    Problem {
+        kind: ProblemKind::Unavailable,
+        reason: "paused".to_owned(),
+        text: format!("this node is paused: {PAUSED}"),
+        state: Some("nothing was done; its entities wait, and go on when the manager answers".to_owned()),
+        hint: Some("look at the manager's node: slipgate nodes".to_owned()),
+    }
+}
+
 fn parse(entity: &str) -> Result<OnlineId, Problem> {
     entity.parse().map_err(|_| Problem {
         kind: ProblemKind::Usage,
@@ -323,6 +352,8 @@ fn still_moving(named: &Named, wait: Duration) -> Problem {
     }
 }
 
+/// Why a node without a lease does nothing.
+pub(super) const PAUSED: &str = "the manager has not answered it for a whole lease";
 /// Entities in one spawn.
 const SPAWN_MAX: u32 = 10_000;
 /// Bytes of a label.

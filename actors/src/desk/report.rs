@@ -7,6 +7,7 @@ use slipgate_entity::SceneId;
 use slipgate_proto::admin::{ClusterReport, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, SceneReport};
 use tokio::sync::oneshot;
 
+use super::here::PAUSED;
 use super::{Office, Stage};
 use crate::chronicle::Tally;
 use crate::directory::Census;
@@ -83,6 +84,9 @@ impl Office {
             Stage::Working => {}
             Stage::Stopping => reasons.push("it is stopping".to_owned()),
         }
+        if !self.around.post.lease().is_held() {
+            reasons.push(format!("it is paused: {PAUSED}"));
+        }
         if ids_left == 0 && !self.around.scenes.is_empty() {
             reasons.push("it has no range of ids yet; the manager gives them".to_owned());
         }
@@ -92,6 +96,7 @@ impl Office {
     fn state_word(&self, not_ready: &[String]) -> &'static str {
         match *self.around.stage.borrow() {
             Stage::Stopping => "stopping",
+            Stage::Working if !self.around.post.lease().is_held() => "paused",
             Stage::Working if not_ready.is_empty() => "ready",
             Stage::Starting | Stage::Working => "starting",
         }

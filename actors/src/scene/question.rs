@@ -142,7 +142,7 @@ impl Handler<AskScene> for SceneActor {
             Question::Spawn(order) => self.spawn(order),
             Question::Despawn { entity, reply } => {
                 let ticket = self.ticket(Asker::Despawn(reply));
-                self.turn([Input::Despawn { ticket, entity }]);
+                self.turn_or_defer([Input::Despawn { ticket, entity }]);
             }
             Question::Migrate(MoveOrder { entity, to, reply }) => {
                 let ticket = Some(self.ticket(Asker::Move(reply)));
@@ -150,7 +150,7 @@ impl Handler<AskScene> for SceneActor {
                 let id = MoveId(Uuid::new_v4());
                 let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
                 let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
-                self.turn([request].into_iter().chain(gone.map(Input::PeerLost)));
+                self.turn_or_defer([request].into_iter().chain(gone.map(Input::PeerLost)));
             }
             Question::Census(reply) => drop(reply.send(self.census())),
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
@@ -180,7 +180,7 @@ impl SceneActor {
         let persist = PersistId(Uuid::now_v7());
         let identity = Identity { type_name, type_version, label, persist, player: PlayerId::NONE };
         let ticket = self.ticket(Asker::Spawn(reply));
-        self.turn([Input::Spawn { ticket, identity }]);
+        self.turn_or_defer([Input::Spawn { ticket, identity }]);
     }
 
     fn census(&self) -> SceneCensus {
