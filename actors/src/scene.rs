@@ -51,11 +51,15 @@ pub struct Registered {
 #[rtype(result = "()")]
 pub struct PeerLost(pub Session);
 
-/// The node stops; the number of moves and copies that are not settled yet is answered.
+/// The node drains or stops; the number of moves and copies that are not settled yet is answered.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "usize")]
 pub enum Wind {
-    /// Take nobody in any more.
+    /// Take nobody in any more; who lives here may leave.
+    Drain,
+    /// The drain is called off.
+    Reopen,
+    /// Begin nothing more.
     Down,
     /// Answer every move that is still under way.
     Up,
@@ -270,7 +274,9 @@ impl Handler<Wind> for SceneActor {
 
     fn handle(&mut self, wind: Wind, _: &mut Context<Self>) -> usize {
         self.turn_or_defer([match wind {
-            Wind::Down => Input::Drain,
+            Wind::Drain => Input::Drain,
+            Wind::Reopen => Input::Reopen,
+            Wind::Down => Input::Shut,
             Wind::Up => Input::Stop,
         }]);
         self.machine.unsettled()

@@ -99,7 +99,18 @@ pub struct Scene {
     left_out: u64,
     opened: u64,
     nonces: u64,
-    draining: bool,
+    doors: Doors,
+}
+
+/// Who may still go through a scene's doors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doors {
+    /// Anybody.
+    Open,
+    /// Whoever leaves: nobody is taken in.
+    OutOnly,
+    /// Nobody: what is under way is settled, and nothing more begins.
+    Shut,
 }
 
 /// Where a message for an entity goes, as far as this scene knows.
@@ -139,7 +150,7 @@ impl Scene {
             left_out: 0,
             opened: 0,
             nonces: 0,
-            draining: false,
+            doors: Doors::Open,
         }
     }
 
@@ -169,7 +180,9 @@ impl Scene {
             Input::PeerLost(session) => self.peer_lost(session, now, out),
             Input::Flush => self.flush(out),
             Input::Tick => self.tick(now, out),
-            Input::Drain => self.draining = true,
+            Input::Drain => self.doors = Doors::OutOnly,
+            Input::Reopen => self.doors = Doors::Open,
+            Input::Shut => self.doors = Doors::Shut,
             Input::Stop => self.stop(now, out),
         }
     }
@@ -216,7 +229,7 @@ impl Scene {
     }
 
     fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {
-        let refusal = if self.draining {
+        let refusal = if self.is_draining() {
             Some(SpawnRefusal::Draining)
         } else if self.occupied() >= u64::from(self.capacity) {
             Some(SpawnRefusal::Full { capacity: self.capacity })
@@ -247,7 +260,7 @@ impl Scene {
     }
 
     fn stop(&mut self, now: Now, out: &mut Vec<Output>) {
-        self.draining = true;
+        self.doors = Doors::Shut;
         self.flush(out);
         for entity in self.busy.clone() {
             self.abandon(entity, now, out);
@@ -339,7 +352,7 @@ impl Scene {
     /// Whether the scene refuses newcomers.
     #[must_use]
     pub fn is_draining(&self) -> bool {
-        self.draining
+        self.doors != Doors::Open
     }
 
     /// Takes the number of messages to entities that found no room since the last time: their senders send

@@ -41,7 +41,7 @@ impl Scene {
         let is_counted = self.reserved.contains_key(&entity) || self.has_place(entity);
         let has_room = is_counted || self.occupied() < u64::from(self.capacity);
         let refusal = match known {
-            _ if self.draining => Some(Refusal::Draining),
+            _ if self.is_draining() => Some(Refusal::Draining),
             None => Some(Refusal::NoType { type_name }),
             Some(&(_, version)) if version != type_version => {
                 Some(Refusal::SchemaDiffers { ours: type_version, theirs: version })
@@ -99,7 +99,7 @@ impl Scene {
             if label <= staged.prepare.label {
                 return;
             }
-        } else if self.draining {
+        } else if self.is_draining() {
             // With room reserved or not: the source keeps it, while a copy here would end with the scene.
             return refuse(from, &prepare, Refusal::Draining, out);
         } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {

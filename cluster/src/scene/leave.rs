@@ -7,7 +7,7 @@ use slipgate_entity::OnlineId;
 use super::alarm::Alarm;
 use super::phase::{Deciding, Frozen, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
 use super::talk::send;
-use super::{Answer, Destination, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
+use super::{Answer, Destination, Doors, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
 use crate::message::{Control, Image, Message, Prepare, Reserve};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
 use crate::stream::{Received, SendStream};
@@ -29,8 +29,8 @@ impl Scene {
         let refusal = match to {
             Err(scene) => Some(Refusal::NoScene { scene }),
             Ok(own) if own == self.me => Some(Refusal::AlreadyThere),
-            // A scene that stops settles what it has begun, and begins nothing more.
-            Ok(_) if self.draining => Some(Refusal::Draining),
+            // A scene that ends settles what it has begun, and begins nothing more.
+            Ok(_) if self.doors == Doors::Shut => Some(Refusal::Draining),
             Ok(_) if bytes > self.limits.state_bytes => {
                 Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
             }

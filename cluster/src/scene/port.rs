@@ -90,8 +90,12 @@ pub enum Input {
     Flush,
     /// Time passes.
     Tick,
-    /// No newcomers any more.
+    /// No newcomers any more; who lives here may leave.
     Drain,
+    /// The drain was called off: newcomers are welcome again.
+    Reopen,
+    /// Nobody comes and nobody leaves any more: what is under way is settled.
+    Shut,
     /// The scene stops: every move under way is answered.
     Stop,
 }

@@ -78,11 +78,36 @@ fn a_draining_scene_sends_back_even_a_copy_that_it_has_reserved_room_for() {
 }
 
 #[test]
-fn a_draining_scene_waits_for_a_copy_that_it_has_staged_and_begins_no_move_of_its_own() {
+fn a_draining_scene_lets_leave_whoever_lives_there() {
+    let mut driver = Driver::active();
+    driver.tell(Input::Drain);
+    driver.migrate(1, Ok(own(2)));
+    assert_eq!(driver.phase(1), Some("active"));
+    driver.hear(Control::Reserved { entity: entity(1), id: move_id(1), label: epoch(2) });
+    assert_eq!(driver.phase(1), Some("frozen"));
+}
+
+#[test]
+fn a_scene_whose_drain_was_called_off_takes_newcomers_again() {
+    for stage in [Input::Drain, Input::Shut] {
+        let mut driver = Driver::active();
+        driver.tell(stage);
+        assert!(driver.scene.is_draining());
+        driver.tell(Input::Reopen);
+        assert!(!driver.scene.is_draining());
+        assert_eq!(ask(&mut driver, reserve(2, epoch(2))), Some(Ok(())));
+        driver.spawn(3);
+        assert_eq!(driver.scene.len(), 2);
+        assert_eq!(answers(&driver.migrate(1, Ok(own(2)))), []);
+    }
+}
+
+#[test]
+fn a_shut_scene_waits_for_a_copy_that_it_has_staged_and_begins_no_move_of_its_own() {
     let mut driver = Driver::new(Limits::default());
     let nonce = cas_nonce(&driver.prepare(epoch(2)));
     driver.spawn(7);
-    driver.tell(Input::Drain);
+    driver.tell(Input::Shut);
     assert_eq!(driver.scene.unsettled(), 1);
     let out = driver.migrate(7, Ok(own(2)));
     let [(_, Answer::Moved(done))] = &answers(&out)[..] else { panic!("expected an answer, got {out:?}") };
