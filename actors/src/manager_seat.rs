@@ -230,6 +230,8 @@ fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
         ManagerEvent::Asking { .. } => Some(("node.asking", NodeId(0))),
         ManagerEvent::Joined { .. }
         | ManagerEvent::Left { .. }
+        | ManagerEvent::Drains { .. }
+        | ManagerEvent::Resumed { .. }
         | ManagerEvent::Granted { .. }
         | ManagerEvent::LeaseEnded { .. }
         | ManagerEvent::Dead { .. } => None,
@@ -248,6 +250,14 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
         ),
         ManagerEvent::JoinRefused { name, address, refusal } => tracing::warn!(
             event = "node.refused", peer = %name, address = %address, "a node named {name} may not join: {refusal}"
+        ),
+        ManagerEvent::Drains { session } => tracing::info!(
+            event = "node.drains", peer = %name(*session), incarnation = session.incarnation.0,
+            "{} is about to stop and takes nobody in", name(*session)
+        ),
+        ManagerEvent::Resumed { session } => tracing::info!(
+            event = "node.resumed", peer = %name(*session), incarnation = session.incarnation.0,
+            "{} goes on after all", name(*session)
         ),
         ManagerEvent::Left { session } => tracing::info!(
             event = "node.left", peer = %name(*session), incarnation = session.incarnation.0, "{} has said goodbye", name(*session)

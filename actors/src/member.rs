@@ -102,6 +102,16 @@ where
     }
 }
 
+/// Whether this node is about to stop: the manager is told, and with the view everybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
+pub enum Intent {
+    /// It is: nobody should be sent here.
+    Drain,
+    /// It goes on after all.
+    Resume,
+}
+
 /// The node's scenes: they hear of peers that are lost.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -423,6 +433,17 @@ impl Handler<Scenes> for MemberActor {
 
     fn handle(&mut self, Scenes(scenes): Scenes, _: &mut Context<Self>) {
         self.scenes = scenes;
+    }
+}
+
+impl Handler<Intent> for MemberActor {
+    type Result = ();
+
+    fn handle(&mut self, intent: Intent, _: &mut Context<Self>) {
+        self.give(match intent {
+            Intent::Drain => Input::Drain,
+            Intent::Resume => Input::Resume,
+        });
     }
 }
 

@@ -23,6 +23,10 @@ use crate::{Now, Session, View};
 pub enum Input {
     /// Time passed.
     Tick,
+    /// This node is about to stop: the manager is told until the view says so.
+    Drain,
+    /// It goes on after all: the manager is told until the view says so.
+    Resume,
     /// The manager said something. Ranges are not a member's business and are ignored.
     Reply(ManagerReply),
 }
@@ -59,6 +63,10 @@ pub struct Member {
     lease: Duration,
     lease_until: Now,
     renew_at: Now,
+    /// Whether the view should say that this session is about to stop.
+    drains: bool,
+    /// When the manager is told again, while the view says otherwise.
+    insist_at: Now,
     superseded: bool,
 }
 
@@ -68,7 +76,7 @@ impl Member {
     pub fn new(welcome: Welcome) -> Self {
         let Welcome { session, view, lease, asked } = welcome;
         let (lease_until, renew_at) = (asked + lease, asked + lease / RENEWALS_PER_LEASE);
-        Self { session, view, lease, lease_until, renew_at, superseded: false }
+        Self { session, view, lease, lease_until, renew_at, drains: false, insist_at: Now(0), superseded: false }
     }
 
     /// The session.
@@ -98,7 +106,12 @@ impl Member {
     /// Takes one input and appends what is to be done.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
-            Input::Tick => self.renew(now, out),
+            Input::Tick => {
+                self.renew(now, out);
+                self.insist(now, out);
+            }
+            Input::Drain => self.set_drains(true, now, out),
+            Input::Resume => self.set_drains(false, now, out),
             Input::Reply(ManagerReply::Renewed { session, sent }) => self.renewed(session, sent, now),
             Input::Reply(ManagerReply::View(view)) => self.see(view, out),
             Input::Reply(ManagerReply::NotMember { session }) => {
@@ -117,6 +130,23 @@ impl Member {
         self.renew_at = now + self.lease / RENEWALS_PER_LEASE;
         let Self { session, .. } = *self;
         out.push(Output::Ask(ManagerRequest::Renew { session, sent: now, version: self.view.version }));
+    }
+
+    fn set_drains(&mut self, drains: bool, now: Now, out: &mut Vec<Output>) {
+        self.drains = drains;
+        self.insist_at = now;
+        self.insist(now, out);
+    }
+
+    /// Tells the manager whether this node is about to stop, for as long as the view says otherwise.
+    fn insist(&mut self, now: Now, out: &mut Vec<Output>) {
+        let Self { session, drains, .. } = *self;
+        if self.superseded || self.view.is_draining(session) == drains || now < self.insist_at {
+            return;
+        }
+        self.insist_at = now + INSIST_EVERY;
+        let request = if drains { ManagerRequest::Drain { session } } else { ManagerRequest::Resume { session } };
+        out.push(Output::Ask(request));
     }
 
     fn renewed(&mut self, session: Session, sent: Now, now: Now) {
@@ -149,6 +179,9 @@ impl Member {
 
 /// Four renewals may be lost in a row before the lease ends.
 const RENEWALS_PER_LEASE: u32 = 5;
+
+/// Between two times that the manager is told of a drain: above a round trip and its write to disk.
+const INSIST_EVERY: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
@@ -246,6 +279,22 @@ mod tests {
         let mut member = member();
         assert_eq!(told(&mut member, s(101), ManagerReply::NotMember { session: Session::new(2, 4) }), []);
         assert_eq!(give(&mut member, s(102), Input::Tick), renew(s(102), 3));
+    }
+
+    #[test]
+    fn the_manager_is_told_of_a_drain_and_of_its_end_until_the_view_says_so() {
+        let mut member = member();
+        let drain = vec![Output::Ask(ManagerRequest::Drain { session: ME })];
+        assert_eq!(give(&mut member, s(101), Input::Drain), drain);
+        assert_eq!(give(&mut member, s(101), Input::Tick), []);
+        assert_eq!(give(&mut member, Now(101_500_000), Input::Tick), drain);
+        let drains = View { draining: [(ME.node, ME.incarnation)].into(), ..View::clone(&view(4, ME)) };
+        told(&mut member, Now(101_600_000), ManagerReply::View(Arc::new(drains)));
+        assert_eq!(give(&mut member, Now(101_999_999), Input::Tick), []);
+        let resume = vec![Output::Ask(ManagerRequest::Resume { session: ME })];
+        assert_eq!(give(&mut member, Now(101_999_999), Input::Resume), resume);
+        told(&mut member, Now(101_999_999), ManagerReply::View(view(5, ME)));
+        assert_eq!(give(&mut member, s(102), Input::Tick), renew(s(102), 5));
     }
 
     #[test]

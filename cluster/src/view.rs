@@ -56,6 +56,8 @@ pub struct View {
     /// Verdicts: every life of the node up to this one is over. A life's lease ends before the next one's
     /// verdict, so one number a node is enough.
     pub dead: BTreeMap<NodeId, Incarnation>,
+    /// Lives that are about to stop: they take nobody in, and nobody should be sent there.
+    pub draining: BTreeMap<NodeId, Incarnation>,
 }
 
 impl View {
@@ -71,6 +73,12 @@ impl View {
     #[must_use]
     pub fn is_dead(&self, session: Session) -> bool {
         self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
+    }
+
+    /// Whether `session` is about to stop, and takes nobody in any more.
+    #[must_use]
+    pub fn is_draining(&self, session: Session) -> bool {
+        self.draining.get(&session.node) == Some(&session.incarnation)
     }
 
     /// Whether a later life of the node is known.

@@ -6,6 +6,8 @@
 //! | `members` | node | member in its latest life |
 //! | `scenes` | scene | placement |
 //! | `homes` | range | home |
+//! | `dead` | node | its latest life that is over |
+//! | `draining` | node | the life of it that is about to stop |
 //! | `counters` | counter | next range |
 //! | `grants` | node and counter | last grant |
 //!
@@ -125,7 +127,7 @@ impl Store {
             Some(found) => return Err(StoreError::Format { found }),
             None => put(&transaction, META, FORMAT_KEY, &FORMAT)?,
         }
-        for table in [MEMBERS, SCENES, HOMES, DEAD, COUNTERS, GRANTS] {
+        for table in [MEMBERS, SCENES, HOMES, DEAD, DRAINING, COUNTERS, GRANTS] {
             transaction.open_table(table).map_err(unwritten)?;
         }
         transaction.commit().map_err(unwritten)?;
@@ -149,6 +151,7 @@ impl Store {
                 scenes: read_all(&transaction, SCENES, "scenes")?,
                 homes: read_all(&transaction, HOMES, "homes")?,
                 dead: read_all(&transaction, DEAD, "dead")?,
+                draining: read_all(&transaction, DRAINING, "draining")?,
             },
             counters: read_all(&transaction, COUNTERS, "counters")?,
             grants: read_all(&transaction, GRANTS, "grants")?,
@@ -173,6 +176,8 @@ impl Store {
                     put(&transaction, GRANTS, &(grant.session.node, *counter), grant)?;
                 }
                 Write::Dead(session) => put(&transaction, DEAD, &session.node, &session.incarnation)?,
+                Write::Draining(session) => put(&transaction, DRAINING, &session.node, &session.incarnation)?,
+                Write::Working(session) => remove(&transaction, DRAINING, &session.node)?,
                 Write::Version(version) => put(&transaction, META, VERSION_KEY, version)?,
             }
         }
@@ -188,6 +193,7 @@ const MEMBERS: Table = TableDefinition::new("members");
 const SCENES: Table = TableDefinition::new("scenes");
 const HOMES: Table = TableDefinition::new("homes");
 const DEAD: Table = TableDefinition::new("dead");
+const DRAINING: Table = TableDefinition::new("draining");
 const COUNTERS: Table = TableDefinition::new("counters");
 const GRANTS: Table = TableDefinition::new("grants");
 

@@ -168,7 +168,11 @@ impl Draws {
             }
             7 => {
                 let session = self.session(view);
-                let request = ManagerRequest::Renew { session, sent: Now(0), version: u64::from(self.below(9u32)) };
+                let request = match self.below(3u32) {
+                    0 => ManagerRequest::Drain { session },
+                    1 => ManagerRequest::Resume { session },
+                    _ => ManagerRequest::Renew { session, sent: Now(0), version: u64::from(self.below(9u32)) },
+                };
                 Input::Request { from: session, request }
             }
             8 => Input::LinkUp(self.session(view)),

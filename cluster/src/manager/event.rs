@@ -35,6 +35,16 @@ pub enum ManagerEvent {
         /// Why.
         refusal: JoinRefusal,
     },
+    /// A session is about to stop.
+    Drains {
+        /// Which one.
+        session: Session,
+    },
+    /// A session that was about to stop goes on after all.
+    Resumed {
+        /// Which one.
+        session: Session,
+    },
     /// A session said goodbye.
     Left {
         /// Which one.

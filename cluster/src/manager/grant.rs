@@ -1,4 +1,4 @@
-//! What members ask: renewals and ranges.
+//! What members ask: renewals and ranges; and that they are about to stop.
 
 use slipgate_entity::RangeId;
 
@@ -28,7 +28,22 @@ impl Manager {
                 self.compare_view(session, version, out);
             }
             ManagerRequest::Range { request, counter, .. } => self.grant(session, request, counter, out),
+            ManagerRequest::Drain { .. } => self.note_drain(session, Write::Draining(session), out),
+            ManagerRequest::Resume { .. } => self.note_drain(session, Write::Working(session), out),
         }
+    }
+
+    /// A life is about to stop, or goes on after all. A repeat means that the view was lost on its way.
+    fn note_drain(&mut self, session: Session, write: Write, out: &mut Vec<Output>) {
+        let drains = write == Write::Draining(session);
+        if self.stored.view.is_draining(session) == drains {
+            out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
+            return;
+        }
+        self.commit(vec![write], out);
+        out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
+        let event = if drains { ManagerEvent::Drains { session } } else { ManagerEvent::Resumed { session } };
+        out.push(Output::Event(event));
     }
 
     fn renew(&mut self, session: Session, now: Now) {

@@ -32,6 +32,16 @@ pub enum ManagerRequest {
         /// Which counter.
         counter: Counter,
     },
+    /// Says that this life is about to stop: nobody should be sent there any more.
+    Drain {
+        /// Who speaks.
+        session: Session,
+    },
+    /// Says that it goes on after all.
+    Resume {
+        /// Who speaks.
+        session: Session,
+    },
 }
 
 impl ManagerRequest {
@@ -39,7 +49,10 @@ impl ManagerRequest {
     #[must_use]
     pub fn session(&self) -> Session {
         match *self {
-            Self::Renew { session, .. } | Self::Range { session, .. } => session,
+            Self::Renew { session, .. }
+            | Self::Range { session, .. }
+            | Self::Drain { session }
+            | Self::Resume { session } => session,
         }
     }
 }

@@ -66,6 +66,10 @@ pub enum Write {
     Version(u64),
     /// A verdict: this life of its node and all before it are over.
     Dead(Session),
+    /// This life of its node is about to stop.
+    Draining(Session),
+    /// It goes on after all.
+    Working(Session),
 }
 
 impl Stored {
@@ -94,6 +98,12 @@ impl Stored {
             Write::Dead(Session { node, incarnation }) => {
                 let upto = self.view.dead.entry(*node).or_insert(*incarnation);
                 *upto = (*upto).max(*incarnation);
+            }
+            Write::Draining(Session { node, incarnation }) => {
+                self.view.draining.insert(*node, *incarnation);
+            }
+            Write::Working(Session { node, .. }) => {
+                self.view.draining.remove(node);
             }
         }
     }

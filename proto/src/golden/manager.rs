@@ -27,6 +27,7 @@ pub(super) fn view() -> View {
         scenes: [(SceneId(7), scene)].into(),
         homes: [(RangeId(3), home)].into(),
         dead: [(NodeId(2), Incarnation(1))].into(),
+        draining: [(NodeId(1), Incarnation(1))].into(),
     }
 }
 
@@ -49,6 +50,8 @@ fn every_request_to_the_manager_has_its_bytes() {
     let requests = [
         ("request.renew", ManagerRequest::Renew { session, sent: Now(2_000_000), version: 5 }),
         ("request.range", ManagerRequest::Range { session, request: 1, counter: Counter::Online }),
+        ("request.drain", ManagerRequest::Drain { session }),
+        ("request.resume", ManagerRequest::Resume { session }),
     ];
     let vectors = requests.map(|(name, request)| vector(name, &request));
     check("request", &vectors);

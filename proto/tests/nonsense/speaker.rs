@@ -219,8 +219,10 @@ impl Speaker {
 
     pub(crate) fn request(&mut self) -> ManagerRequest {
         let (session, number) = (self.session(), self.number());
-        match self.below(2) {
+        match self.below(4) {
             0 => ManagerRequest::Renew { session, sent: Now(number), version: self.number() },
+            1 => ManagerRequest::Drain { session },
+            2 => ManagerRequest::Resume { session },
             _ => ManagerRequest::Range { session, request: number, counter: Counter::Online },
         }
     }

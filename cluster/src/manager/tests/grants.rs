@@ -97,6 +97,34 @@ fn a_renewal_echoes_when_it_was_sent_and_brings_the_view_only_if_it_is_newer() {
 }
 
 #[test]
+fn a_drain_and_its_end_are_on_disk_before_they_are_told_and_a_repeat_changes_nothing() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let drain = || Input::Request { from: a, request: ManagerRequest::Drain { session: a } };
+    let out = world.give(drain());
+    assert_eq!(out.iter().map(kind).collect::<Vec<_>>(), ["persist", "tell all", "event"]);
+    assert!(world.manager.view().is_draining(a));
+    let version = world.manager.view().version;
+    let view = Output::Tell { to: a, reply: ManagerReply::View(world.manager.view().clone()) };
+    assert_eq!(world.give(drain()), [view]);
+    world.restart();
+    assert!(world.manager.view().is_draining(a) && world.manager.view().version == version);
+    let out = world.give(Input::Request { from: a, request: ManagerRequest::Resume { session: a } });
+    assert_eq!(out.last(), Some(&Output::Event(ManagerEvent::Resumed { session: a })));
+    assert!(!world.manager.view().is_draining(a));
+}
+
+#[test]
+fn a_drain_ends_with_the_life_that_spoke_of_it() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.give(Input::Request { from: a, request: ManagerRequest::Drain { session: a } });
+    world.give(Input::Left(a));
+    let reborn = world.join("a");
+    assert!(world.manager.view().is_draining(a) && !world.manager.view().is_draining(reborn));
+}
+
+#[test]
 fn a_node_with_a_newer_view_shows_that_the_store_is_old() {
     let mut world = World::new();
     let a = world.join("a");
