@@ -10,6 +10,7 @@
 //! ```
 //!
 //! Keeps: a record changes only if `(owner, epoch)` is as expected, and then its epoch rises by one;
+//! nobody but the home itself resets an entity's streams;
 //! a dead entity stays dead; every request is answered with the record as it now stands; an owner
 //! that loses an entity by somebody else's request is told.
 //! Leaves out: who is declared dead (`manager`); rebuilding a home that died.
@@ -173,7 +174,8 @@ impl Directory {
         let Some(Some(record)) = records.get_mut(index(entity)) else { return false };
         let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
         let is_next = new.epoch.previous() == Some(record.epoch) && !new.epoch.is_last();
-        let well_formed = is_next && (new.data == record.data || new.data == new.epoch);
+        let same_streams = new.base == record.base;
+        let well_formed = is_next && same_streams && (new.data == record.data || new.data == new.epoch);
         if !as_expected || !well_formed || for_the_dead {
             return false;
         }
@@ -265,7 +267,7 @@ mod tests {
     #[test]
     fn a_cas_that_names_owner_and_epoch_hits_and_the_old_owner_is_told() {
         let mut directory = directory();
-        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO);
         let told = ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
         assert_eq!(told, [(own(2, 1).into(), new), (own(1, 1).into(), new)]);
         assert_eq!(directory.ownership().list(own(2, 1)), [entity()]);
@@ -277,7 +279,7 @@ mod tests {
         let mut directory = directory();
         let stands = Record::registered(own(1, 1));
         for (owner, epoch) in [(own(1, 2), Epoch::FIRST), (own(1, 1), Epoch::ZERO), (own(1, 1), Epoch::new(0, 2))] {
-            let new = Record::handed_to(own(2, 1), epoch.next());
+            let new = Record::handed_to(own(2, 1), epoch.next(), Epoch::ZERO);
             assert_eq!(ask(&mut directory, own(2, 1), cas(owner, epoch, new)), [(own(2, 1).into(), stands)]);
         }
     }
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn a_repeated_cas_does_not_hit_twice() {
         let mut directory = directory();
-        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO);
         ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
         assert_eq!(ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new)), [(own(2, 1).into(), new)]);
     }
@@ -293,18 +295,20 @@ mod tests {
     #[test]
     fn a_cas_is_accepted_only_from_the_old_or_the_new_owners_node() {
         let mut directory = directory();
-        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO);
         let told = ask(&mut directory, own(3, 1), cas(own(1, 1), Epoch::FIRST, new));
         assert_eq!(told, [(own(3, 1).into(), Record::registered(own(1, 1)))]);
     }
 
     #[test]
-    fn a_cas_that_does_not_raise_the_epoch_by_one_or_invents_a_copy_misses() {
+    fn a_cas_that_does_not_raise_the_epoch_by_one_or_invents_a_copy_or_a_reset_misses() {
         let mut directory = directory();
         let stands = Record::registered(own(1, 1));
-        let skips = Record::handed_to(own(2, 1), Epoch::new(0, 7));
-        let invents = Record { data: Epoch::new(0, 9), ..Record::handed_to(own(2, 1), Epoch::FIRST.next()) };
-        for new in [skips, invents] {
+        let skips = Record::handed_to(own(2, 1), Epoch::new(0, 7), Epoch::ZERO);
+        let invents =
+            Record { data: Epoch::new(0, 9), ..Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO) };
+        let resets = Record { base: Epoch::FIRST, ..Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO) };
+        for new in [skips, invents, resets] {
             let told = ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
             assert_eq!(told, [(own(2, 1).into(), stands)]);
         }
@@ -315,7 +319,7 @@ mod tests {
         let mut directory = directory();
         let dead = Record::registered(own(1, 1)).changed_to(None);
         ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, dead));
-        let revived = Record::handed_to(own(1, 1), dead.epoch.next());
+        let revived = Record::handed_to(own(1, 1), dead.epoch.next(), Epoch::ZERO);
         assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), dead.epoch, revived)), [(own(1, 1).into(), dead)]);
         assert_eq!(directory.ownership().len(), 0);
         let never = OnlineId::new(RANGE, 1 << 31);
@@ -365,17 +369,17 @@ mod tests {
     fn a_cas_in_favour_of_a_dead_session_misses_before_and_after_the_burial() {
         let mut directory = directory();
         sentence(&mut directory, 2, 3);
-        let new = Record::handed_to(own(2, 3), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 3), Epoch::FIRST.next(), Epoch::ZERO);
         let told = ask(&mut directory, own(2, 3), cas(own(1, 1), Epoch::FIRST, new));
         assert_eq!(told[0].1, Record::registered(own(1, 1)));
-        let new = Record::handed_to(own(2, 4), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 4), Epoch::FIRST.next(), Epoch::ZERO);
         assert_eq!(ask(&mut directory, own(2, 4), cas(own(1, 1), Epoch::FIRST, new))[0].1, new);
     }
 
     #[test]
     fn a_staged_copy_whose_cas_comes_before_the_burial_lives_on() {
         let mut directory = directory();
-        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next());
+        let new = Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO);
         ask(&mut directory, own(2, 1), cas(own(1, 1), Epoch::FIRST, new));
         assert_eq!(sentence(&mut directory, 1, 1), []);
         assert_eq!(directory.record(entity()), Some(new));

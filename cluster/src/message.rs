@@ -100,6 +100,8 @@ pub enum Control {
         owner: Own,
         /// Its epoch.
         epoch: Epoch,
+        /// Epoch of the entity's last reset: the number counts from there.
+        base: Epoch,
     },
     /// The entity went to `owner` at `epoch`.
     Redirect {
@@ -234,6 +236,8 @@ pub struct Image {
     pub received: Received,
     /// What it has sent and not yet seen acknowledged, per receiver.
     pub sending: Vec<SendStream>,
+    /// Epoch of the last reset of its streams, as its source knows it.
+    pub base: Epoch,
 }
 
 /// What stays the same about an entity for its whole life.
@@ -270,6 +274,7 @@ pub enum Sender {
 /// | `reply_to` | where the sender's stream lives, for acknowledgements |
 /// | `hops` | how often it was handed on |
 /// | `payload` | what is said, in the receiver's type's own form |
+/// | `base` | epoch of the receiver's last reset, as the sender knows it: the number counts from there |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     /// The receiver.
@@ -287,6 +292,8 @@ pub struct Data {
     /// What is said.
     #[serde(with = "crate::bytes")]
     pub payload: Payload,
+    /// Epoch of the receiver's last reset, as the sender knows it.
+    pub base: Epoch,
 }
 
 /// The bytes of a message; shared, because the sender keeps them until they are acknowledged.

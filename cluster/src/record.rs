@@ -29,7 +29,7 @@ impl Epoch {
 
     /// Change number `count` of term `term`.
     #[must_use]
-    pub fn new(term: u32, count: u32) -> Self {
+    pub const fn new(term: u32, count: u32) -> Self {
         Self { term, count }
     }
 
@@ -111,31 +111,34 @@ pub struct Record {
     /// Whether the entity was lost with the session that owned it: what was said to it last may have been
     /// applied or not. Only ever set where there is no owner.
     pub lost: bool,
+    /// Epoch of the last reset of the entity's streams, in and out; [`Epoch::ZERO`] if there was none. Only a
+    /// home raises it: where it has to name a copy that may have missed what another one applied.
+    pub base: Epoch,
 }
 
 impl Record {
     /// The record of an entity that was just registered.
     #[must_use]
     pub fn registered(owner: Own) -> Self {
-        Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST, lost: false }
+        Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST, lost: false, base: Epoch::ZERO }
     }
 
     /// What a complete home says of an id that has no record.
     #[must_use]
     pub fn never() -> Self {
-        Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO, lost: false }
+        Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO, lost: false, base: Epoch::ZERO }
     }
 
-    /// The record after a hand-over to `to`.
+    /// The record after a hand-over to `to` of a copy whose streams were last reset at `base`.
     #[must_use]
-    pub fn handed_to(to: Own, label: Epoch) -> Self {
-        Self { owner: Some(to), epoch: label, data: label, lost: false }
+    pub fn handed_to(to: Own, label: Epoch, base: Epoch) -> Self {
+        Self { owner: Some(to), epoch: label, data: label, lost: false, base }
     }
 
-    /// The record after the next change, which leaves the copy as it is and names `owner`, or nobody.
+    /// The record after the next change, which leaves the copy and its streams as they are and names `owner`, or nobody.
     #[must_use]
     pub fn changed_to(&self, owner: Option<Own>) -> Self {
-        Self { owner, epoch: self.epoch.next(), data: self.data, lost: false }
+        Self { owner, epoch: self.epoch.next(), lost: false, ..*self }
     }
 
     /// The record after its owner's session was declared dead.

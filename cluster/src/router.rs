@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, VecDeque};
 use slipgate_entity::{FixedMap, OnlineId};
 
 use crate::message::{Control, Data, Nonce, Payload, Sender};
-use crate::stream::{SendStream, StreamId, StreamOutput};
+use crate::stream::{End, SendStream, StreamId, StreamOutput};
 use crate::{Limits, Now, Own, Place};
 
 /// Names a message for the tool that sent it; chosen by the shell.
@@ -71,7 +71,8 @@ pub enum Output {
     Applied(Ticket),
     /// The accepted message can never be applied: the receiver is dead.
     Dead(Ticket),
-    /// The receiver was lost with its node: the accepted message was applied before that, or never will be.
+    /// The receiver was lost with its node, or goes on as a copy that may have missed something: the accepted
+    /// message was applied before that, or never will be.
     Unknown(Ticket),
 }
 
@@ -125,16 +126,20 @@ impl Router {
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
             Input::Send(batch) => self.send(batch, now, out),
-            Input::Heard(Control::Ack { entity, stream, upto, owner, epoch }) => {
+            Input::Heard(Control::Ack { entity, stream, upto, owner, epoch, base }) => {
                 self.with_line(stream, entity, now, out, |line, out| {
+                    if line.stream.base() != Some(base) {
+                        // About numbers that count from another reset.
+                        return;
+                    }
                     let newly = line.stream.acknowledge(upto);
                     out.extend(line.tickets.drain(..newly.min(line.tickets.len())).map(Output::Applied));
-                    line.stream.learn(owner, epoch);
+                    line.stream.learn_owner(owner, epoch);
                 });
             }
             Input::Heard(Control::Redirect { entity, stream, owner, epoch }) => {
                 self.with_line(stream, entity, now, out, |line, _| {
-                    line.stream.learn(owner, epoch);
+                    line.stream.learn_owner(owner, epoch);
                 });
             }
             Input::Heard(Control::NotOwner { entity, .. } | Control::NotHome { entity, .. })
@@ -143,16 +148,18 @@ impl Router {
             Input::Heard(Control::RecordIs { entity, record, .. }) => {
                 for stream in self.by_entity.get(&entity).cloned().unwrap_or_default() {
                     let line = self.streams.get(&stream).expect("an entity's streams are there");
-                    let dead = line.stream.is_ended_by(&record);
-                    if dead && self.tools.get(&entity) == Some(&stream) {
+                    let end = line.stream.is_ended_by(&record);
+                    if end.is_some() && self.tools.get(&entity) == Some(&stream) {
                         self.tools.remove(&entity);
                     }
                     self.with_line(stream, entity, now, out, |line, out| {
                         line.stream.learn_record(&record);
-                        if dead {
-                            let answer = if record.lost { Output::Unknown } else { Output::Dead };
-                            out.extend(line.tickets.drain(..).map(answer));
-                        }
+                        let answer = match end {
+                            Some(End::Dead) => Output::Dead,
+                            Some(End::Unknown) => Output::Unknown,
+                            None => return,
+                        };
+                        out.extend(line.tickets.drain(..).map(answer));
                     });
                 }
             }
@@ -309,174 +316,4 @@ impl Router {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use slipgate_entity::{RangeId, SceneId};
-
-    use super::*;
-    use crate::{Epoch, Port, Record, Session};
-
-    fn me() -> Place {
-        Place { session: Session::new(1, 1), port: Port::Router(0) }
-    }
-
-    fn own(node: u16) -> Own {
-        Own::new(Session::new(node, 1), SceneId(node))
-    }
-
-    fn entity(counter: u32) -> OnlineId {
-        OnlineId::new(RangeId(1), counter)
-    }
-
-    fn router() -> Router {
-        Router::new(me(), Limits { stream_window: 2, stream_queue: 1, router_queue: 5, ..Limits::default() })
-    }
-
-    fn send(router: &mut Router, messages: &[(u64, u32)]) -> Vec<Output> {
-        let to_send = |&(ticket, counter): &(u64, u32)| ToSend {
-            ticket: Ticket(ticket),
-            entity: entity(counter),
-            payload: Arc::from([0u8; 4].as_slice()),
-        };
-        let mut out = Vec::new();
-        router.handle(Input::Send(messages.iter().map(to_send).collect()), Now(0), &mut out);
-        out
-    }
-
-    fn hear(router: &mut Router, control: Control) -> Vec<Output> {
-        let mut out = Vec::new();
-        router.handle(Input::Heard(control), Now(1), &mut out);
-        out
-    }
-
-    fn record(router: &mut Router, counter: u32, record: Record) -> Vec<Output> {
-        hear(router, Control::RecordIs { entity: entity(counter), record, nonce: Some(Nonce(1)) })
-    }
-
-    fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
-        out.iter()
-            .filter_map(|output| match output {
-                Output::Data { to, data } => Some((to.scene.0, data.seq)),
-                Output::AskHome { .. }
-                | Output::Accepted(_)
-                | Output::Busy(_)
-                | Output::Applied(_)
-                | Output::Dead(_)
-                | Output::Unknown(_) => None,
-            })
-            .collect()
-    }
-
-    fn ack(counter: u32, generation: u64, upto: u64, epoch: u32) -> Control {
-        let stream = StreamId { opened_at: me(), generation };
-        Control::Ack { entity: entity(counter), stream, upto, owner: own(2), epoch: Epoch::new(0, epoch) }
-    }
-
-    #[test]
-    fn an_accepted_message_waits_for_its_home_goes_to_the_owner_and_ends_as_applied() {
-        let mut router = router();
-        let out = send(&mut router, &[(10, 1)]);
-        assert_eq!(out[0], Output::Accepted(Ticket(10)));
-        assert_eq!(out[1], Output::AskHome { entity: entity(1), nonce: Nonce(1) });
-        assert_eq!(numbers(&record(&mut router, 1, Record::registered(own(2)))), [(2, 1)]);
-        assert_eq!(hear(&mut router, ack(1, 1, 1, 1)), [Output::Applied(Ticket(10))]);
-        assert_eq!((router.waiting(), router.waiting_bytes), (0, 0));
-    }
-
-    #[test]
-    fn after_a_refusal_later_messages_of_the_batch_to_the_same_receiver_are_refused_too() {
-        let mut router = router();
-        let out = send(&mut router, &[(1, 1), (2, 1), (3, 1), (4, 1), (5, 2), (6, 1)]);
-        let verdicts: Vec<_> = out.into_iter().filter(|o| !matches!(o, Output::AskHome { .. })).collect();
-        let expected = [
-            Output::Accepted(Ticket(1)),
-            Output::Accepted(Ticket(2)),
-            Output::Accepted(Ticket(3)),
-            Output::Busy(Ticket(4)),
-            Output::Accepted(Ticket(5)),
-            Output::Busy(Ticket(6)),
-        ];
-        assert_eq!(verdicts, expected);
-    }
-
-    #[test]
-    fn a_router_is_bounded_over_all_its_streams() {
-        let mut router = router();
-        let out = send(&mut router, &[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
-        assert!(out.contains(&Output::Busy(Ticket(6))));
-        assert_eq!(router.waiting(), 5);
-        record(&mut router, 1, Record::registered(own(2)));
-        hear(&mut router, ack(1, 1, 1, 1));
-        assert!(send(&mut router, &[(7, 6)]).contains(&Output::Accepted(Ticket(7))));
-    }
-
-    #[test]
-    fn dead_answers_every_accepted_message_of_the_receiver() {
-        let mut router = router();
-        send(&mut router, &[(1, 1), (2, 1), (3, 2)]);
-        assert_eq!(record(&mut router, 1, Record::never()), [Output::Dead(Ticket(1)), Output::Dead(Ticket(2))]);
-        assert_eq!(router.waiting(), 1);
-    }
-
-    #[test]
-    fn a_lost_receiver_leaves_what_was_unacknowledged_unknown_and_never_says_dead() {
-        let mut router = router();
-        send(&mut router, &[(1, 1), (2, 1)]);
-        record(&mut router, 1, Record::registered(own(2)));
-        hear(&mut router, ack(1, 1, 1, 1));
-        assert_eq!(record(&mut router, 1, Record::registered(own(2)).buried()), [Output::Unknown(Ticket(2))]);
-        assert_eq!(router.waiting(), 0);
-    }
-
-    #[test]
-    fn not_owner_asks_the_home_and_a_redirect_resends_the_window() {
-        let mut router = router();
-        send(&mut router, &[(1, 1), (2, 1), (3, 1)]);
-        record(&mut router, 1, Record::registered(own(2)));
-        let stream = StreamId { opened_at: me(), generation: 1 };
-        let out = hear(&mut router, Control::NotOwner { entity: entity(1), stream });
-        assert!(matches!(out[..], [Output::AskHome { .. }]));
-        let redirect = Control::Redirect { entity: entity(1), stream, owner: own(3), epoch: Epoch::FIRST.next() };
-        assert_eq!(numbers(&hear(&mut router, redirect)), [(3, 1), (3, 2)]);
-    }
-
-    #[test]
-    fn a_tick_resends_what_is_unacknowledged_and_nothing_else() {
-        let mut router = router();
-        send(&mut router, &[(1, 1), (2, 2)]);
-        record(&mut router, 1, Record::registered(own(2)));
-        record(&mut router, 2, Record::registered(own(3)));
-        hear(&mut router, ack(1, 1, 1, 1));
-        let mut out = Vec::new();
-        router.handle(Input::Tick, Now(150_000), &mut out);
-        assert_eq!(numbers(&out), [(3, 1)]);
-    }
-
-    #[test]
-    fn an_adopted_stream_goes_on_under_its_numbers_and_is_forgotten_once_answered() {
-        let mut router = router();
-        let id = StreamId { opened_at: Place::from(own(9)), generation: 4 };
-        let mut stream = SendStream::open(id, entity(1));
-        let sender = Sender::Entity(entity(7));
-        for _ in 0..2 {
-            stream.push(sender, Arc::from([1u8].as_slice()), &Limits::default()).expect("room");
-        }
-        stream.learn(own(2), Epoch::FIRST);
-        let mut out = Vec::new();
-        router.handle(Input::Adopt(vec![stream]), Now(0), &mut out);
-        assert_eq!(numbers(&out), [(2, 1), (2, 2)]);
-        let ack = Control::Ack { entity: entity(1), stream: id, upto: 2, owner: own(2), epoch: Epoch::FIRST };
-        assert!(hear(&mut router, ack).is_empty());
-        assert!(router.streams.is_empty() && router.by_entity.is_empty() && router.due.is_empty());
-    }
-
-    #[test]
-    fn a_late_answer_from_before_the_receiver_was_spawned_fails_nothing() {
-        let mut router = router();
-        send(&mut router, &[(1, 1)]);
-        record(&mut router, 1, Record::registered(own(2)));
-        assert!(record(&mut router, 1, Record::never()).is_empty());
-        assert_eq!(router.waiting(), 1);
-    }
-}
+mod tests;

@@ -30,6 +30,7 @@ mod phase;
 mod population;
 mod port;
 mod receivers;
+mod reset;
 mod settle;
 mod talk;
 mod waiting;
@@ -50,12 +51,12 @@ pub use self::port::{
 };
 use self::receivers::Receivers;
 use self::settle::Settling;
-use self::talk::StreamNews;
+use self::talk::{StreamNews, Told};
 use self::waiting::Waiting;
 use crate::bounds::TOMBSTONES;
 use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve};
 use crate::moves::{MoveId, Refusal};
-use crate::stream::StreamId;
+use crate::stream::{Known, StreamId};
 use crate::{Envelope, Epoch, Limits, Now, Own, Place, Port, Record};
 
 /// What a scene is, for as long as it is open.
@@ -94,6 +95,8 @@ pub struct Scene {
     alarms: BTreeSet<(Now, Alarm)>,
     /// Streams that had something applied or repeated in this turn, and where their senders are.
     acks: Vec<((OnlineId, StreamId), Place)>,
+    /// Entities to which somebody speaks from a later reset than is known here: their homes have news.
+    behind: BTreeSet<OnlineId>,
     waiting: Waiting,
     /// Messages that found no room since somebody asked.
     left_out: u64,
@@ -146,6 +149,7 @@ impl Scene {
             receivers: Receivers::default(),
             alarms: BTreeSet::new(),
             acks: Vec::new(),
+            behind: BTreeSet::new(),
             waiting: Waiting::default(),
             left_out: 0,
             opened: 0,
@@ -197,16 +201,16 @@ impl Scene {
             Control::Arrived { entity, id, epoch } => self.arrived(entity, id, epoch, now, out),
             Control::HandedOn { entity, id, held, source } => self.handed_on(entity, id, held, source, out),
             Control::Settled { id, delivered, .. } => self.settled(id, delivered, now, out),
-            Control::Ack { entity: receiver, stream, upto, owner, epoch } => {
-                let news = StreamNews { receiver, stream, applied: Some(upto), owner: Some((owner, epoch)) };
-                self.stream_heard(news, now, out);
+            Control::Ack { entity: receiver, stream, upto, owner, epoch, base } => {
+                let told = Told::Applied { upto, known: Known { owner, epoch, base } };
+                self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             Control::Redirect { entity: receiver, stream, owner, epoch } => {
-                let news = StreamNews { receiver, stream, applied: None, owner: Some((owner, epoch)) };
-                self.stream_heard(news, now, out);
+                let told = Told::Moved { owner, epoch };
+                self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             Control::NotOwner { entity: receiver, stream } => {
-                self.stream_heard(StreamNews { receiver, stream, applied: None, owner: None }, now, out);
+                self.stream_heard(StreamNews { receiver, stream, told: Told::Nothing }, now, out);
             }
             // The next repeat asks whoever is the home by then.
             Control::NotHome { .. } => {}

@@ -15,10 +15,12 @@
 //! Leaves out: closing a stream at rest (a pair keeps its two numbers for now).
 
 mod inbox;
+mod known;
 mod outgoing;
 
 pub use inbox::{Inbox, Received, Verdict};
-pub use outgoing::{Busy, SendStream, StreamOutput, Waiting};
+pub use known::Known;
+pub use outgoing::{Busy, End, SendStream, StreamOutput, Waiting};
 
 use std::cmp::Ordering;
 

@@ -154,7 +154,7 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
     let id = MoveId(Uuid::from_u128(1));
     stage.give(Input::Migrate(MoveRequest { ticket: None, id, entity: honest(0), to: Ok(to), body_bytes: 1 }));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
-        let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false };
+        let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false, base: Epoch::ZERO };
         let control = Control::RecordIs { entity: honest(0), record, nonce: None };
         stage.hear(friend(), Message::Control(control));
     }
@@ -328,7 +328,13 @@ impl Thrift for slipgate_cluster::message::Prepare {
             return self.clone();
         }
         let (identity, received) = (self.image.identity.clone(), self.image.received.clone());
-        let image = slipgate_cluster::message::Image { identity, body: Vec::new(), received, sending: Vec::new() };
+        let image = slipgate_cluster::message::Image {
+            identity,
+            body: Vec::new(),
+            received,
+            sending: Vec::new(),
+            base: Epoch::ZERO,
+        };
         Self { image, ..*self }
     }
 }
@@ -337,7 +343,7 @@ fn data(entity: OnlineId, generation: u64, seq: u64, bytes: usize) -> Message {
     let stream = StreamId { opened_at: peer(), generation };
     let sender = Sender::Tool(peer().session);
     let payload = Arc::from(vec![0; bytes]);
-    Message::Data(Data { entity, stream, seq, sender, reply_to: peer(), hops: 0, payload })
+    Message::Data(Data { entity, stream, seq, sender, reply_to: peer(), hops: 0, payload, base: Epoch::ZERO })
 }
 
 #[test]

@@ -91,7 +91,8 @@ mod tests {
     #[test]
     fn an_acknowledgement_is_believed_from_the_owner_that_it_names() {
         let stream = StreamId { opened_at: place(1, Port::Router(0)), generation: 1 };
-        let ack = |owner| Control::Ack { entity: entity(), stream, upto: 1, owner, epoch: Epoch::FIRST };
+        let ack =
+            |owner| Control::Ack { entity: entity(), stream, upto: 1, owner, epoch: Epoch::FIRST, base: Epoch::ZERO };
         check(own(2).into(), ack(own(2)), true);
         check(own(3).into(), ack(own(2)), false);
         check(place(2, Port::Router(0)), ack(own(2)), false);

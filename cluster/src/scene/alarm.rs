@@ -6,7 +6,7 @@ use super::arrive::Reservation;
 use super::{Output, Scene};
 use crate::Now;
 use crate::moves::MoveId;
-use crate::stream::StreamOutput;
+use crate::stream::{End, StreamOutput};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alarm {
@@ -60,8 +60,11 @@ impl Scene {
         let reply_to = self.place();
         let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
-        if let Some((owner, epoch)) = self.receivers.known(to) {
-            stream.learn(owner, epoch);
+        if let Some(known) = self.receivers.known(to) {
+            if stream.is_reset_by(known.base) {
+                return self.end_stream(sender, to, End::Unknown, out);
+            }
+            stream.learn(known);
         }
         let mut sends: Vec<StreamOutput> = Vec::new();
         // What was learnt from others goes out at once; else it is time to repeat.

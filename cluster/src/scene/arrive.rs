@@ -105,7 +105,7 @@ impl Scene {
         } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
             return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
         }
-        if let Some(refusal) = inspection::fault(&prepare.image, &self.limits) {
+        if let Some(refusal) = inspection::fault(&prepare, &self.limits) {
             return refuse(from, &prepare, refusal, out);
         }
         let bytes = usize::try_from(inspection::bytes_of(&prepare.image)).unwrap_or(usize::MAX);
@@ -157,7 +157,7 @@ impl Scene {
 
     fn ask_to_take_over(&self, entity: OnlineId, out: &mut Vec<Output>) {
         let Staged { prepare, nonce: Some(nonce), .. } = &self.staged[&entity] else { return };
-        let new = Record::handed_to(self.me, prepare.label);
+        let new = Record::handed_to(self.me, prepare.label, prepare.image.base);
         let Some(epoch) = prepare.label.previous() else { return };
         let control = Control::Cas { entity, owner: prepare.from, epoch, new, nonce: *nonce };
         out.push(send(Destination::Home(entity), control));
@@ -218,6 +218,7 @@ impl Scene {
             identity: identity.clone(),
             epoch: record.epoch,
             data: prepare.label,
+            base: prepare.image.base,
             inbox: Inbox::resume(received.clone()),
             outbox: sending.iter().map(|stream| (stream.entity(), stream.clone())).collect(),
             arrival: Some(prepare.id),
@@ -228,6 +229,9 @@ impl Scene {
         let (id, from) = (prepare.id, prepare.from);
         out.push(Output::Event(Event::MoveArrived { id, entity, label, from, epoch: record.epoch, bytes }));
         out.push(send(Destination::Place(from.into()), Control::Arrived { entity, id, epoch: record.epoch }));
+        if record.base > prepare.image.base {
+            self.reset_streams(entity, record.base, out);
+        }
         self.acknowledge_all(entity);
         for data in held.take() {
             self.apply(data, out);

@@ -66,7 +66,7 @@ impl Scene {
             Why::GiveUp(_) => Some(self.me),
             Why::Despawn(_) => None,
         };
-        let new = Record { owner, epoch: live.epoch.next(), data: live.data, lost: false };
+        let new = Record { owner, epoch: live.epoch.next(), data: live.data, lost: false, base: live.base };
         let control = Control::Cas { entity, owner: self.me, epoch: live.epoch, new, nonce: deciding.nonce };
         out.push(send(Destination::Home(entity), control));
     }
@@ -92,6 +92,10 @@ impl Scene {
             return self.lose(entity, record, now, out);
         }
         live.epoch = record.epoch;
+        if record.base > live.base {
+            self.reset_streams(entity, record.base, out);
+        }
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         match &mut live.phase {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
@@ -168,7 +172,9 @@ impl Scene {
         // copy of the streams is the one that counts, whatever became of the entity since.
         let moved = record.data != live.data;
         out.push(Output::Remove { entity, why });
-        if record.owner.is_none() && !moved {
+        // The copy that counted last may have said more than this one knows of.
+        let outdated = record.lost || record.base > live.base;
+        if record.owner.is_none() && !moved && !outdated {
             let streams: Vec<_> = live.outbox.into_values().filter(|stream| stream.waiting() > 0).collect();
             if !streams.is_empty() {
                 out.push(Output::Adopt(streams));
@@ -225,7 +231,7 @@ impl Scene {
     }
 
     /// What was held for an entity that is dead: its senders ask the home and hear so.
-    fn return_to_senders(&self, mut held: HeldMessages, out: &mut Vec<Output>) {
+    pub(super) fn return_to_senders(&self, mut held: HeldMessages, out: &mut Vec<Output>) {
         for data in held.take() {
             let control = Control::NotOwner { entity: data.entity, stream: data.stream };
             out.push(send(Destination::Place(data.reply_to), control));

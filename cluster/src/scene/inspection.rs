@@ -9,19 +9,23 @@
 use super::leave::table_bytes;
 use crate::Limits;
 use crate::bounds::{LABEL_BYTES, NUMBER_MAX, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
-use crate::message::Image;
+use crate::message::{Image, Prepare};
 use crate::moves::Refusal;
 
 /// Why a copy cannot be staged, if so.
-pub(super) fn fault(image: &Image, limits: &Limits) -> Option<Refusal> {
+pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
+    let Prepare { image, label, .. } = prepare;
     let bytes = bytes_of(image);
     if bytes > limits.state_bytes {
         return Some(Refusal::TooLarge { bytes, bytes_max: limits.state_bytes });
     }
     let unreadable = |reason: &str| Some(Refusal::Unreadable { reason: reason.to_owned() });
-    let Image { identity, received, sending, .. } = image;
+    let Image { identity, received, sending, base, .. } = image;
     if identity.label.as_ref().is_some_and(|label| !is_label(label)) {
         return unreadable("its label is none");
+    }
+    if base >= label {
+        return unreadable("its streams were reset later than it was handed over");
     }
     if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
         return unreadable("it has more streams than an entity may have");

@@ -108,6 +108,7 @@ impl Scene {
             body,
             received: live.inbox.received().clone(),
             sending: live.outbox.values().cloned().collect(),
+            base: live.base,
         };
         let Leaving { id, label, to, .. } = frozen.leaving;
         let prepare = Arc::new(Prepare { entity, id, from: me, label, image });

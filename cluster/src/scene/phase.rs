@@ -18,6 +18,8 @@ pub(super) struct Live {
     pub(super) identity: Identity,
     pub(super) epoch: Epoch,
     pub(super) data: Epoch,
+    /// Epoch of the last reset of its streams.
+    pub(super) base: Epoch,
     pub(super) inbox: Inbox,
     /// Streams to others, by receiver.
     pub(super) outbox: BTreeMap<OnlineId, SendStream>,
@@ -32,6 +34,7 @@ impl Live {
             identity,
             epoch: Epoch::FIRST,
             data: Epoch::FIRST,
+            base: Epoch::ZERO,
             inbox: Inbox::default(),
             outbox: BTreeMap::new(),
             arrival: None,

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::message::{Identity, Message, Payload, Prepare, Sender};
 use crate::moves::{Cost, MoveError, MoveId, Outcome};
-use crate::stream::SendStream;
+use crate::stream::{End, SendStream};
 use crate::{Epoch, Own, Place, Session};
 
 /// Names a request for the shell that made it; comes back with the answer.
@@ -217,12 +217,22 @@ pub enum Output {
 pub enum Bounce {
     /// The receiver is dead.
     Dead,
-    /// The receiver was lost with its node: the message was applied before that, or never will be.
+    /// The receiver was lost with its node, or goes on as a copy that may have missed something: the message was
+    /// applied before that, or never will be.
     Unknown,
     /// A bound was reached; send it again later.
     Busy,
     /// It is larger than a message may be.
     TooLarge,
+}
+
+impl From<End> for Bounce {
+    fn from(end: End) -> Self {
+        match end {
+            End::Dead => Self::Dead,
+            End::Unknown => Self::Unknown,
+        }
+    }
 }
 
 /// Why a body is no longer in the scene.

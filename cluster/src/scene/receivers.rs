@@ -3,7 +3,7 @@
 //! A thousand entities that write to one share what is known of its owner, and one question to its home: were
 //! each to ask for itself, every answer would have to be laid before all of them.
 //!
-//! Keeps: what is known of an owner only moves to higher epochs; a home is asked about one entity at most
+//! Keeps: what is known of an owner only moves to higher epochs, that of its resets too; a home is asked about one entity at most
 //! once per wait, whoever wants to know.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
-use crate::stream::StreamId;
-use crate::{Epoch, Now, Own};
+use crate::Now;
+use crate::stream::{Known, StreamId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receivers {
@@ -22,7 +22,7 @@ pub(super) struct Receivers {
 #[derive(Clone, Debug, Default)]
 struct Receiver {
     senders: BTreeMap<StreamId, OnlineId>,
-    known: Option<(Own, Epoch)>,
+    known: Option<Known>,
     ask_after: Now,
 }
 
@@ -56,17 +56,22 @@ impl Receivers {
         self.receivers.get(&to).map(|receiver| receiver.senders.values().copied().collect()).unwrap_or_default()
     }
 
-    /// The owner, as far as anybody here has heard.
-    pub(super) fn known(&self, to: OnlineId) -> Option<(Own, Epoch)> {
+    /// The owner and its resets, as far as anybody here has heard.
+    pub(super) fn known(&self, to: OnlineId) -> Option<Known> {
         self.receivers.get(&to)?.known
     }
 
-    /// Takes note of an owner. Returns whether it is news.
-    pub(super) fn learn(&mut self, to: OnlineId, owner: Own, epoch: Epoch) -> bool {
+    /// Takes note of an owner, or of a reset. Returns whether it is news.
+    pub(super) fn learn(&mut self, to: OnlineId, news: Known) -> bool {
         let Some(receiver) = self.receivers.get_mut(&to) else { return false };
-        let is_news = receiver.known.is_none_or(|(_, known)| epoch > known);
+        let is_news = match &mut receiver.known {
+            Some(known) => known.update(news),
+            None => {
+                receiver.known = Some(news);
+                true
+            }
+        };
         if is_news {
-            receiver.known = Some((owner, epoch));
             // Whoever finds it outdated already may ask at once.
             receiver.ask_after = Now::default();
         }

@@ -7,7 +7,7 @@ use super::phase::Phase;
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
-use crate::stream::{SendStream, StreamId, StreamOutput, Verdict};
+use crate::stream::{End, Known, SendStream, StreamId, StreamOutput, Verdict};
 use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
@@ -35,6 +35,9 @@ impl Scene {
     pub(super) fn apply(&mut self, data: Data, out: &mut Vec<Output>) {
         let entity = data.entity;
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        if data.base != live.base {
+            return self.refuse_base(&data, out);
+        }
         let (stream, reply_to) = (data.stream, data.reply_to);
         if live.inbox.is_ahead(&data) && !self.waiting.admit(&data) {
             self.left_out += 1;
@@ -50,6 +53,16 @@ impl Scene {
             Verdict::Repeat => self.owe_ack(entity, stream, reply_to),
             Verdict::Ahead => {}
             Verdict::NoRoom => self.left_out += 1,
+        }
+    }
+
+    /// The numbers of a message count from another reset than the entity's: one of the two has news to hear.
+    fn refuse_base(&mut self, data: &Data, out: &mut Vec<Output>) {
+        let (entity, stream) = (data.entity, data.stream);
+        if data.base < self.live[&entity].base {
+            out.push(send(Destination::Place(data.reply_to), Control::NotOwner { entity, stream }));
+        } else {
+            self.behind.insert(entity);
         }
     }
 
@@ -84,11 +97,16 @@ impl Scene {
             }
             let Some(live) = self.live.get(&entity).filter(|live| live.is_active()) else { continue };
             let upto = live.inbox.received().last(stream);
-            let control = Control::Ack { entity, stream, upto, owner: self.me, epoch: live.epoch };
+            let (owner, epoch, base) = (self.me, live.epoch, live.base);
+            let control = Control::Ack { entity, stream, upto, owner, epoch, base };
             out.push(send(Destination::Place(reply_to), control));
         }
         acks.clear();
         self.acks = acks;
+        for entity in std::mem::take(&mut self.behind) {
+            let nonce = self.nonce();
+            out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
+        }
     }
 
     /// Acknowledges every stream that an arrived entity has applied something of: their senders learn
@@ -131,8 +149,11 @@ impl Scene {
         let reply_to = self.place();
         let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
-        if let Some((owner, epoch)) = self.receivers.known(to) {
-            stream.learn(owner, epoch);
+        if let Some(known) = self.receivers.known(to) {
+            if stream.is_reset_by(known.base) {
+                return self.end_stream(entity, to, End::Unknown, out);
+            }
+            stream.learn(known);
         }
         let mut sends = Vec::new();
         let before = stream.due();
@@ -187,15 +208,20 @@ impl Scene {
         let Some(sender) = self.receivers.sender(to, heard.stream) else { return };
         let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
-        if let Some(upto) = heard.applied {
-            stream.acknowledge(upto);
-        }
-        match heard.owner {
-            Some((owner, epoch)) => {
-                stream.learn(owner, epoch);
-                self.receivers.learn(to, owner, epoch);
+        match heard.told {
+            // It counts from another reset: about numbers that are not these.
+            Told::Applied { known, .. } if stream.base() != Some(known.base) => return,
+            Told::Applied { upto, known } => {
+                stream.acknowledge(upto);
+                stream.learn(known);
+                self.receivers.learn(to, known);
             }
-            None => self.ask_home(to, now, out),
+            Told::Moved { owner, epoch } => {
+                let Some(base) = stream.base() else { return };
+                stream.learn_owner(owner, epoch);
+                self.receivers.learn(to, Known { owner, epoch, base });
+            }
+            Told::Nothing => self.ask_home(to, now, out),
         }
         self.transmit(sender, to, now, out);
     }
@@ -203,25 +229,28 @@ impl Scene {
     /// The home's word on a receiver, for every entity here that writes to it.
     pub(super) fn receiver_record(&mut self, to: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
         // No news, nothing to do: one answer must not cost a walk over everybody who writes there.
-        if record.owner.is_some_and(|owner| !self.receivers.learn(to, owner, record.epoch)) {
+        if Known::of(record).is_some_and(|known| !self.receivers.learn(to, known)) {
             return;
         }
         for sender in self.receivers.senders(to) {
             let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
-            let dead = stream.is_ended_by(record);
-            for waiting in stream.learn_record(record) {
-                let why = if record.lost { Bounce::Unknown } else { Bounce::Dead };
-                out.push(Output::Bounced { entity: sender, to, payload: waiting.payload, why });
-            }
-            if dead {
-                let id = stream.id();
-                live.outbox.remove(&to);
-                self.receivers.remove(to, id);
-            } else {
-                self.transmit(sender, to, now, out);
+            match stream.is_ended_by(record) {
+                Some(end) => self.end_stream(sender, to, end, out),
+                None => {
+                    stream.learn_record(record);
+                    self.transmit(sender, to, now, out);
+                }
             }
         }
+    }
+
+    /// Nothing more comes of a stream: what is unacknowledged goes back to its sender.
+    pub(super) fn end_stream(&mut self, sender: OnlineId, to: OnlineId, end: End, out: &mut Vec<Output>) {
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let Some(mut stream) = live.outbox.remove(&to) else { return };
+        self.receivers.remove(to, stream.id());
+        bounce(sender, &mut stream, end, out);
     }
 }
 
@@ -230,10 +259,24 @@ impl Scene {
 pub(super) struct StreamNews {
     pub(super) receiver: OnlineId,
     pub(super) stream: StreamId,
-    /// Everything up to this number is applied.
-    pub(super) applied: Option<u64>,
-    /// Who owns the receiver; none: whoever speaks does not know.
-    pub(super) owner: Option<(Own, Epoch)>,
+    pub(super) told: Told,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Told {
+    /// Everything up to `upto` is applied, and by whom.
+    Applied { upto: u64, known: Known },
+    /// The receiver went there.
+    Moved { owner: Own, epoch: Epoch },
+    /// Whoever speaks does not know where the receiver is.
+    Nothing,
+}
+
+/// Everything unacknowledged goes back to its sender.
+pub(super) fn bounce(sender: OnlineId, stream: &mut SendStream, end: End, out: &mut Vec<Output>) {
+    let (to, why) = (stream.entity(), end.into());
+    let waiting = stream.fail().into_iter();
+    out.extend(waiting.map(|waiting| Output::Bounced { entity: sender, to, payload: waiting.payload, why }));
 }
 
 pub(super) fn send(to: Destination, control: Control) -> Output {

@@ -7,5 +7,6 @@ mod driver;
 mod frozen;
 mod request;
 mod reserve;
+mod reset;
 mod settle;
 mod streams;

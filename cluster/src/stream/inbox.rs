@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
     use crate::message::Sender;
-    use crate::{Port, Session};
+    use crate::{Epoch, Port, Session};
 
     fn data(generation: u64, seq: u64) -> Data {
         let place = Place { session: Session::new(1, 1), port: Port::Router(0) };
@@ -162,6 +162,7 @@ mod tests {
             sender: Sender::Tool(Session::new(1, 1)),
             reply_to: place,
             hops: 0,
+            base: Epoch::ZERO,
             payload: Arc::from([0u8; 10].as_slice()),
         }
     }

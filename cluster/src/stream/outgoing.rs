@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use slipgate_entity::OnlineId;
 use thiserror::Error;
 
-use super::StreamId;
+use super::{Known, StreamId};
 use crate::message::{Data, Payload, Sender};
 use crate::{Epoch, Limits, Now, Own, Place, Record};
 
@@ -25,6 +25,16 @@ pub struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("too much is waiting already; send it again when earlier messages are acknowledged")]
 pub struct Busy;
+
+/// Why nothing more comes of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The receiver is dead: what is unacknowledged was not applied, and never will be.
+    Dead,
+    /// The receiver was lost, or goes on as a copy that may have missed something: what is unacknowledged was
+    /// applied before that, or never will be.
+    Unknown,
+}
 
 /// What a stream wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +59,7 @@ pub struct SendStream {
     entity: OnlineId,
     acked: u64,
     unacked: VecDeque<Waiting>,
-    known: Option<(Own, Epoch)>,
+    known: Option<Known>,
     #[serde(skip)]
     sent: u64,
     #[serde(skip)]
@@ -87,6 +97,12 @@ impl SendStream {
     #[must_use]
     pub fn entity(&self) -> OnlineId {
         self.entity
+    }
+
+    /// Epoch of the receiver's last reset, as it was when the stream began; none before anything was sent.
+    #[must_use]
+    pub fn base(&self) -> Option<Epoch> {
+        Some(self.known?.base)
     }
 
     /// Messages not acknowledged yet.
@@ -145,7 +161,7 @@ impl SendStream {
             self.wait = limits.resend_first;
             self.due = Some(now + self.wait);
         }
-        let Some((owner, _)) = self.known else {
+        let Some(Known { owner, base, .. }) = self.known else {
             if first_of_burst {
                 out.push(StreamOutput::AskHome);
             }
@@ -163,6 +179,7 @@ impl SendStream {
                 reply_to,
                 hops: 0,
                 payload: waiting.payload.clone(),
+                base,
             };
             out.push(StreamOutput::Data { to: owner, data });
         }
@@ -186,34 +203,53 @@ impl SendStream {
     }
 
     /// Learns of an owner. Returns whether it is news, so that the window is to be sent again.
-    pub fn learn(&mut self, owner: Own, epoch: Epoch) -> bool {
-        if self.known.is_some_and(|(_, known)| epoch <= known) {
-            return false;
+    ///
+    /// An owner that counts from a later base is of no use to this stream: it is [over](Self::is_reset_by), and
+    /// whoever keeps it ends it.
+    pub fn learn(&mut self, news: Known) -> bool {
+        match &mut self.known {
+            Some(known) if news.epoch <= known.epoch || news.base > known.base => return false,
+            Some(known) => (known.owner, known.epoch) = (news.owner, news.epoch),
+            None => self.known = Some(news),
         }
-        self.known = Some((owner, epoch));
         self.resume();
         true
     }
 
-    /// Learns a record from the home. Returns the messages that can never be applied if the entity is dead.
+    /// Learns of an owner from somebody who does not know of resets. That is no news before anything was sent.
+    pub fn learn_owner(&mut self, owner: Own, epoch: Epoch) -> bool {
+        self.base().is_some_and(|base| self.learn(Known { owner, epoch, base }))
+    }
+
+    /// Learns a record from the home. Returns the messages of which nothing more comes, if the stream is over.
     pub fn learn_record(&mut self, record: &Record) -> Vec<Waiting> {
-        if self.is_ended_by(record) {
+        if self.is_ended_by(record).is_some() {
             return self.fail();
         }
-        if let Some(owner) = record.owner {
-            self.learn(owner, record.epoch);
+        if let Some(known) = Known::of(record) {
+            self.learn(known);
         }
         Vec::new()
     }
 
-    /// Whether a record tells that the receiver is dead, which is final. An answer from before the id was
-    /// given out says the same and may come late; it is older than an owner that is known.
+    /// Whether a record tells that nothing more comes of the stream. Dead is final; an answer from before the id
+    /// was given out says the same and may come late, but is older than an owner that is known.
     #[must_use]
-    pub fn is_ended_by(&self, record: &Record) -> bool {
-        record.owner.is_none() && self.known.is_none_or(|(_, known)| record.epoch > known)
+    pub fn is_ended_by(&self, record: &Record) -> Option<End> {
+        if self.is_reset_by(record.base) {
+            return Some(End::Unknown);
+        }
+        let ends = record.owner.is_none() && self.known.is_none_or(|known| record.epoch > known.epoch);
+        ends.then_some(if record.lost { End::Unknown } else { End::Dead })
     }
 
-    /// Takes everything unacknowledged out: the receiver is dead.
+    /// Whether the receiver counts from a later base than this stream: what it applied of it is forgotten.
+    #[must_use]
+    pub fn is_reset_by(&self, base: Epoch) -> bool {
+        self.base().is_some_and(|ours| base > ours)
+    }
+
+    /// Takes everything unacknowledged out: nothing more comes of it.
     pub fn fail(&mut self) -> Vec<Waiting> {
         self.acked += self.unacked.len() as u64;
         self.sent = self.acked;
@@ -251,163 +287,4 @@ fn index(number: u64) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use slipgate_entity::{RangeId, SceneId};
-
-    use super::*;
-    use crate::{Port, Session};
-
-    fn place() -> Place {
-        Place { session: Session::new(1, 1), port: Port::Router(0) }
-    }
-
-    fn own(node: u16) -> Own {
-        Own::new(Session::new(node, 1), SceneId(node))
-    }
-
-    fn stream() -> SendStream {
-        SendStream::open(StreamId { opened_at: place(), generation: 1 }, OnlineId::new(RangeId(1), 1))
-    }
-
-    fn limits() -> Limits {
-        Limits { stream_window: 3, stream_queue: 2, stream_bytes: 100, ..Limits::default() }
-    }
-
-    fn push(stream: &mut SendStream, count: usize) -> Vec<Result<u64, Busy>> {
-        let sender = Sender::Tool(Session::new(1, 1));
-        (0..count).map(|_| stream.push(sender, Arc::from([7u8; 10].as_slice()), &limits())).collect()
-    }
-
-    fn sent(stream: &mut SendStream, now: u64) -> (Vec<(u16, u64)>, usize) {
-        let mut out = Vec::new();
-        stream.transmit(place(), Now(now), &limits(), &mut out);
-        split(&out)
-    }
-
-    fn split(out: &[StreamOutput]) -> (Vec<(u16, u64)>, usize) {
-        let data = out.iter().filter_map(|output| match output {
-            StreamOutput::Data { to, data } => Some((to.scene.0, data.seq)),
-            StreamOutput::AskHome => None,
-        });
-        let data: Vec<_> = data.collect();
-        (data.clone(), out.len() - data.len())
-    }
-
-    #[test]
-    fn a_send_is_numbered_and_transmitted_while_the_window_has_room_and_waits_behind_it() {
-        let mut stream = stream();
-        stream.learn(own(2), Epoch::FIRST);
-        assert_eq!(push(&mut stream, 6), [Ok(1), Ok(2), Ok(3), Ok(4), Ok(5), Err(Busy)]);
-        assert_eq!(sent(&mut stream, 0), (vec![(2, 1), (2, 2), (2, 3)], 0));
-        assert_eq!(sent(&mut stream, 1), (vec![], 0));
-        assert_eq!(stream.acknowledge(2), 2);
-        assert_eq!(sent(&mut stream, 2), (vec![(2, 4), (2, 5)], 0));
-    }
-
-    #[test]
-    fn a_stream_is_bounded_in_bytes_too() {
-        let mut stream = stream();
-        let limits = Limits { stream_bytes: 25, ..limits() };
-        let sender = Sender::Tool(Session::new(1, 1));
-        let payload: Payload = Arc::from([0u8; 10].as_slice());
-        assert_eq!(stream.push(sender, payload.clone(), &limits), Ok(1));
-        assert_eq!(stream.push(sender, payload.clone(), &limits), Ok(2));
-        assert_eq!(stream.push(sender, payload.clone(), &limits), Err(Busy));
-        assert_eq!(stream.waiting_bytes(), 20);
-        stream.acknowledge(1);
-        assert_eq!(stream.push(sender, payload, &limits), Ok(3));
-    }
-
-    #[test]
-    fn with_no_owner_known_it_asks_the_home_once_and_sends_when_it_learns_one() {
-        let mut stream = stream();
-        push(&mut stream, 1);
-        assert_eq!(sent(&mut stream, 0), (vec![], 1));
-        push(&mut stream, 1);
-        assert_eq!(sent(&mut stream, 1), (vec![], 0));
-        assert!(stream.learn(own(2), Epoch::FIRST));
-        assert_eq!(sent(&mut stream, 2), (vec![(2, 1), (2, 2)], 0));
-    }
-
-    #[test]
-    fn an_ack_shrinks_the_window_and_one_that_was_never_earned_is_ignored() {
-        let mut stream = stream();
-        push(&mut stream, 3);
-        assert_eq!(stream.acknowledge(9), 0);
-        assert_eq!(stream.acknowledge(2), 2);
-        assert_eq!(stream.acknowledge(2), 0);
-        assert_eq!(stream.acknowledge(1), 0);
-        assert_eq!((stream.acked(), stream.waiting()), (2, 1));
-    }
-
-    #[test]
-    fn a_redirect_to_a_higher_epoch_resends_the_window_and_a_lower_one_is_ignored() {
-        let mut stream = stream();
-        stream.learn(own(2), Epoch::new(0, 5));
-        push(&mut stream, 2);
-        sent(&mut stream, 0);
-        assert!(!stream.learn(own(3), Epoch::new(0, 5)));
-        assert!(!stream.learn(own(3), Epoch::new(0, 4)));
-        assert_eq!(sent(&mut stream, 1), (vec![], 0));
-        assert!(stream.learn(own(3), Epoch::new(0, 6)));
-        assert_eq!(sent(&mut stream, 1), (vec![(3, 1), (3, 2)], 0));
-    }
-
-    #[test]
-    fn a_tick_with_something_unacknowledged_resends_a_window_asks_and_backs_off() {
-        let mut stream = stream();
-        stream.learn(own(2), Epoch::FIRST);
-        push(&mut stream, 4);
-        sent(&mut stream, 0);
-        let mut waits = Vec::new();
-        for _ in 0..6 {
-            let due = stream.due().expect("something is unacknowledged");
-            let mut out = Vec::new();
-            stream.tick(place(), Now(due.0 - 1), &limits(), &mut out);
-            assert!(out.is_empty());
-            stream.tick(place(), due, &limits(), &mut out);
-            assert_eq!(split(&out), (vec![(2, 1), (2, 2), (2, 3)], 1));
-            waits.push(stream.due().expect("still unacknowledged").since(due) / 1000);
-        }
-        assert_eq!(waits, [200, 400, 800, 1600, 2000, 2000]);
-        stream.acknowledge(4);
-        let mut out = Vec::new();
-        stream.tick(place(), Now(u64::MAX), &limits(), &mut out);
-        assert!(out.is_empty());
-    }
-
-    #[test]
-    fn a_dead_receiver_fails_the_window_to_the_sender() {
-        let mut stream = stream();
-        push(&mut stream, 3);
-        assert_eq!(stream.learn_record(&Record::never()).len(), 3);
-        assert_eq!((stream.waiting(), stream.waiting_bytes(), stream.due()), (0, 0, None));
-    }
-
-    #[test]
-    fn a_late_answer_from_before_the_receiver_was_spawned_is_not_taken_for_its_death() {
-        let mut stream = stream();
-        stream.learn(own(2), Epoch::FIRST);
-        push(&mut stream, 1);
-        assert!(stream.learn_record(&Record::never()).is_empty());
-        assert_eq!(stream.waiting(), 1);
-        let dead = Record { owner: None, epoch: Epoch::FIRST.next(), data: Epoch::FIRST, lost: false };
-        assert_eq!(stream.learn_record(&dead).len(), 1);
-    }
-
-    #[test]
-    fn a_stream_that_stops_halfway_keeps_no_alarm_unless_something_is_unacknowledged() {
-        let mut stream = stream();
-        stream.learn(own(2), Epoch::FIRST);
-        push(&mut stream, 2);
-        sent(&mut stream, 0);
-        stream.acknowledge(1);
-        assert_eq!(sent(&mut stream, 1), (vec![], 0));
-        assert!(stream.due().is_some());
-        stream.acknowledge(2);
-        sent(&mut stream, 2);
-        assert_eq!(stream.due(), None);
-    }
-}
+mod tests;

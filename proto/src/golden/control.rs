@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
 use slipgate_cluster::moves::Refusal;
-use slipgate_cluster::{Now, Record};
+use slipgate_cluster::{Epoch, Now, Record};
 use slipgate_entity::TypeName;
 
 use super::{Vector, check, check_variants, sample, vector};
@@ -33,7 +33,7 @@ fn directory() -> Vec<Vector> {
 fn streams() -> Vec<Vector> {
     let (entity, stream, owner, epoch) = (sample::entity(), sample::stream(), sample::forest(), sample::epoch());
     vec![
-        vector("control.ack", &Control::Ack { entity, stream, upto: 2, owner, epoch }),
+        vector("control.ack", &Control::Ack { entity, stream, upto: 2, owner, epoch, base: Epoch::ZERO }),
         vector("control.redirect", &Control::Redirect { entity, stream, owner, epoch }),
         vector("control.not_owner", &Control::NotOwner { entity, stream }),
     ]

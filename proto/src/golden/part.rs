@@ -2,7 +2,7 @@
 
 use slipgate_cluster::message::{Held, Sender};
 use slipgate_cluster::moves::Refusal;
-use slipgate_cluster::{Place, Port, Record};
+use slipgate_cluster::{Epoch, Place, Port, Record};
 use slipgate_entity::{SceneId, TypeName};
 
 use super::{check, check_variants, sample, vector};
@@ -32,6 +32,7 @@ fn numbers_texts_and_lists_are_written_by_the_codecs_rules() {
 #[test]
 fn the_parts_of_messages_have_their_bytes() {
     let dead = Record { owner: None, ..sample::record() };
+    let reset = Record { epoch: Epoch::new(1, 0), base: Epoch::new(1, 0), ..sample::record() };
     check(
         "part",
         &[
@@ -41,6 +42,7 @@ fn the_parts_of_messages_have_their_bytes() {
             vector("part.epoch", &sample::epoch()),
             vector("part.record", &sample::record()),
             vector("part.record.dead", &dead),
+            vector("part.record.reset", &reset),
             vector("part.move_id", &sample::id()),
             vector("part.place", &Place::from(sample::forest())),
             vector("part.stream_id", &sample::stream()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipgate_cluster::message::{Data, Identity, Image, Payload, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
-use slipgate_cluster::stream::{Inbox, Received, SendStream, StreamId};
+use slipgate_cluster::stream::{Inbox, Known, Received, SendStream, StreamId};
 use slipgate_cluster::{Epoch, Limits, NodeName, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -62,7 +62,7 @@ pub(super) fn payload() -> Payload {
 }
 
 pub(super) fn record() -> Record {
-    Record::handed_to(harbor(), epoch().next())
+    Record::handed_to(harbor(), epoch().next(), Epoch::ZERO)
 }
 
 pub(super) fn data(seq: u64) -> Data {
@@ -74,6 +74,7 @@ pub(super) fn data(seq: u64) -> Data {
         reply_to: router(),
         hops: 0,
         payload: payload(),
+        base: Epoch::ZERO,
     }
 }
 
@@ -101,13 +102,19 @@ pub(super) fn sending() -> SendStream {
     for _ in 0..2 {
         stream.push(Sender::Entity(entity()), payload(), &Limits::default()).expect("room");
     }
-    stream.learn(harbor(), epoch());
+    stream.learn(Known { owner: harbor(), epoch: epoch(), base: Epoch::ZERO });
     stream.acknowledge(1);
     codec::decode(&codec::encode(&stream).expect("small")).expect("bytes of our own")
 }
 
 pub(super) fn image() -> Image {
-    Image { identity: identity(), body: vec![0xb0, 0xb1], received: received(), sending: vec![sending()] }
+    Image {
+        identity: identity(),
+        body: vec![0xb0, 0xb1],
+        received: received(),
+        sending: vec![sending()],
+        base: Epoch::ZERO,
+    }
 }
 
 pub(super) fn prepare() -> Prepare {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{Control, Data, Held, ManagerMessage, Message, Nonce, Reserve};
-use slipgate_cluster::{Now, Port};
+use slipgate_cluster::{Epoch, Now, Port};
 use slipgate_entity::TypeName;
 
 use super::{handshake, hex, sample};
@@ -59,7 +59,8 @@ fn opening() -> Vec<Step> {
 fn talk() -> Vec<Step> {
     let (forest, router) = (Port::Scene(sample::forest().scene), Port::Router(0));
     let (entity, stream) = (sample::entity(), sample::stream());
-    let ack = Control::Ack { entity, stream, upto: 1, owner: sample::forest(), epoch: sample::epoch() };
+    let ack =
+        Control::Ack { entity, stream, upto: 1, owner: sample::forest(), epoch: sample::epoch(), base: Epoch::ZERO };
     vec![
         ("n2 > n1", "messages: Data 1, from router 0 to scene 7", messages(router, forest, sample::data(1))),
         ("n1 > n2", "control: Ack, from scene 7 to router 0", control(forest, router, Message::Control(ack))),

@@ -24,7 +24,16 @@ fn data(bytes: usize) -> Wire {
     let stream = StreamId { opened_at: place(), generation: 1 };
     let sender = Sender::Tool(Session::new(1, 1));
     let payload = Arc::from(vec![0u8; bytes]);
-    wire(Message::Data(Data { entity: entity(1), stream, seq: 1, sender, reply_to: place(), hops: 0, payload }))
+    wire(Message::Data(Data {
+        entity: entity(1),
+        stream,
+        seq: 1,
+        sender,
+        reply_to: place(),
+        hops: 0,
+        payload,
+        base: Epoch::ZERO,
+    }))
 }
 
 fn query() -> Wire {
@@ -34,7 +43,14 @@ fn query() -> Wire {
 fn ack(counter: u32, upto: u64) -> Wire {
     let stream = StreamId { opened_at: place(), generation: 1 };
     let owner = Own::new(Session::new(1, 1), SceneId(1));
-    wire(Message::Control(Control::Ack { entity: entity(counter), stream, upto, owner, epoch: Epoch::FIRST }))
+    wire(Message::Control(Control::Ack {
+        entity: entity(counter),
+        stream,
+        upto,
+        owner,
+        epoch: Epoch::FIRST,
+        base: Epoch::ZERO,
+    }))
 }
 
 fn answer(bytes: usize) -> Wire {

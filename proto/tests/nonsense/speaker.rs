@@ -79,12 +79,18 @@ impl Speaker {
         Epoch::new(term, self.pick([0, 1, 2, 3, 4, 7, u32::MAX - 1, u32::MAX]))
     }
 
+    fn base(&mut self) -> Epoch {
+        let any = self.epoch();
+        self.pick([Epoch::ZERO, Epoch::ZERO, any])
+    }
+
     pub(crate) fn record(&mut self) -> Record {
         let owner = self.own();
         let me = Own::new(Session::new(1, 1), SceneId(1));
         let owner = self.pick([None, Some(owner), Some(owner), Some(me)]);
         let (epoch, data) = (self.epoch(), self.epoch());
-        Record { owner, epoch, data: self.pick([data, epoch, Epoch::FIRST]), lost: self.pick([false, true]) }
+        let (data, lost) = (self.pick([data, epoch, Epoch::FIRST]), self.pick([false, true]));
+        Record { owner, epoch, data, lost, base: self.base() }
     }
 
     fn nonce(&mut self) -> Nonce {
@@ -122,6 +128,7 @@ impl Speaker {
             reply_to: self.place(),
             hops: self.pick([0, 7, 8, 255]),
             payload: Arc::from(self.payload()),
+            base: self.base(),
         }
     }
 
@@ -133,8 +140,8 @@ impl Speaker {
             .map(|_| {
                 let unacked: Vec<(Sender, Vec<u8>)> =
                     (0..self.below(4)).map(|_| (self.sender(), self.payload())).collect();
-                let (owner, epoch) = (self.own(), self.epoch());
-                (self.stream(), self.entity(), self.number(), unacked, self.pick([None, Some((owner, epoch))]))
+                let known = (self.own(), self.epoch(), self.base());
+                (self.stream(), self.entity(), self.number(), unacked, self.pick([None, Some(known)]))
             })
             .collect();
         let label = self.pick([None, Some("ann"), Some(""), Some("\n")]);
@@ -149,6 +156,7 @@ impl Speaker {
             body: self.payload(),
             received: reread::<_, Received>(&received),
             sending: reread::<_, Vec<SendStream>>(&sending),
+            base: self.base(),
         }
     }
 
@@ -183,7 +191,7 @@ impl Speaker {
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },
-            3 => Control::Ack { entity, stream, upto: self.number(), owner: self.own(), epoch },
+            3 => Control::Ack { entity, stream, upto: self.number(), owner: self.own(), epoch, base: self.base() },
             4 => Control::Redirect { entity, stream, owner: self.own(), epoch },
             5 => Control::NotOwner { entity, stream },
             6 => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipgate_cluster::message::{Control, Data, Identity, Message, Sender};
 use slipgate_cluster::scene::{Input, Output, Scene, Settings, Ticket};
 use slipgate_cluster::stream::StreamId;
-use slipgate_cluster::{Limits, Now, Own, Place, Port, Session};
+use slipgate_cluster::{Epoch, Limits, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
 
@@ -70,6 +70,7 @@ impl Stage {
                 reply_to: friend(),
                 hops: 0,
                 payload: Arc::from(b"hi".as_slice()),
+                base: Epoch::ZERO,
             };
             self.hear(friend(), Message::Data(data));
         }

@@ -16,7 +16,7 @@ fn the_next_number_is_applied_and_acknowledged_when_the_turn_ends() {
     assert_eq!(applied(&driver.data(2)), [2]);
     let out = driver.tell(Input::Flush);
     let (stream, owner) = (tool_stream(), own(1));
-    let ack = Control::Ack { entity: entity(1), stream, upto: 2, owner, epoch: Epoch::FIRST };
+    let ack = Control::Ack { entity: entity(1), stream, upto: 2, owner, epoch: Epoch::FIRST, base: Epoch::ZERO };
     assert_eq!(controls(&out), [(Destination::Place(router()), &ack)]);
     assert!(driver.tell(Input::Flush).is_empty());
 }
@@ -84,7 +84,7 @@ fn despawn_asks_the_home_for_a_record_without_an_owner() {
     let mut driver = Driver::active();
     driver.data(1);
     let out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
-    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false };
+    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO };
     assert_eq!(cas(&out), [((own(1), epoch(1)), dead)]);
     assert_eq!(acks(&out), [1]);
     assert_eq!(driver.phase(1), Some("deciding"));
@@ -127,7 +127,11 @@ fn a_reserving_entity_whose_record_rose_asks_for_room_under_the_next_label() {
 #[test]
 fn a_reserving_entity_that_the_record_gives_to_another_answers_its_move() {
     let mut driver = Driver::reserving();
-    let out = driver.record(1, Record { owner: Some(own(3)), epoch: epoch(2), data: epoch(1), lost: false }, None);
+    let out = driver.record(
+        1,
+        Record { owner: Some(own(3)), epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO },
+        None,
+    );
     assert_eq!(ended(&out), [Outcome::NodeLost]);
     assert_eq!(answers(&out).len(), 1);
 }

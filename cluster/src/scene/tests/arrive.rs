@@ -8,10 +8,10 @@ use super::driver::{
 use crate::message::{Control, Image, Message, Nonce};
 use crate::moves::Refusal;
 use crate::stream::{Inbox, Received};
-use crate::{Limits, Own, Record, Session};
+use crate::{Epoch, Limits, Own, Record, Session};
 
 fn mine(label: u32) -> Record {
-    Record::handed_to(own(1), epoch(label))
+    Record::handed_to(own(1), epoch(label), Epoch::ZERO)
 }
 
 fn received(upto: u64) -> Received {
@@ -35,7 +35,7 @@ fn absent_prepare_is_staged_and_only_then_asks_the_home_for_the_takeover() {
 #[test]
 fn absent_prepare_with_a_label_at_or_below_the_highest_epoch_known_is_ignored() {
     let mut driver = Driver::frozen();
-    driver.record(1, Record::handed_to(own(2), epoch(4)), None);
+    driver.record(1, Record::handed_to(own(2), epoch(4), Epoch::ZERO), None);
     for label in [2, 3, 4] {
         assert!(driver.prepare(epoch(label)).is_empty());
     }
@@ -122,7 +122,7 @@ fn staged_record_with_another_nonce_is_ignored() {
 #[test]
 fn staged_record_of_an_epoch_below_the_label_waits() {
     let (mut driver, nonce) = Driver::staged(epoch(4));
-    assert!(driver.record(1, Record::handed_to(own(2), epoch(3)), Some(nonce)).is_empty());
+    assert!(driver.record(1, Record::handed_to(own(2), epoch(3), Epoch::ZERO), Some(nonce)).is_empty());
     assert_eq!(driver.scene.arriving(), 1);
 }
 
@@ -161,19 +161,23 @@ fn a_takeover_acknowledges_what_the_copy_has_applied_without_being_asked() {
 fn staged_record_that_names_an_earlier_life_of_this_scene_with_the_label_is_reclaimed() {
     let (mut driver, nonce) = Driver::staged(epoch(2));
     let earlier = Own::new(Session::new(1, 0), own(1).scene);
-    let out = driver.record(1, Record::handed_to(earlier, epoch(2)), Some(nonce));
+    let out = driver.record(1, Record::handed_to(earlier, epoch(2), Epoch::ZERO), Some(nonce));
     assert_eq!(
         controls(&out),
         [(Destination::Home(entity(1)), &Control::Reclaim { entity: entity(1), me: own(1), nonce })]
     );
-    driver.record(1, Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(2), lost: false }, Some(nonce));
+    driver.record(
+        1,
+        Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(2), lost: false, base: Epoch::ZERO },
+        Some(nonce),
+    );
     let stand = driver.scene.stand(entity(1)).expect("it took over");
     assert_eq!((stand.epoch, stand.data), (epoch(3), epoch(2)));
 }
 
 #[test]
 fn staged_record_of_anything_else_makes_the_copy_obsolete_and_is_remembered() {
-    let given_back = Record { owner: Some(own(2)), epoch: epoch(2), data: epoch(1), lost: false };
+    let given_back = Record { owner: Some(own(2)), epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO };
     let (mut driver, nonce) = Driver::staged(epoch(2));
     driver.data(1);
     assert_eq!(driver.record(1, given_back, Some(nonce)), [Output::DropStaged { entity: entity(1) }]);
@@ -185,7 +189,7 @@ fn staged_record_of_anything_else_makes_the_copy_obsolete_and_is_remembered() {
 #[test]
 fn staged_record_that_names_this_scene_with_another_copy_makes_the_staged_one_obsolete() {
     let (mut driver, nonce) = Driver::staged(epoch(2));
-    let another = Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(3), lost: false };
+    let another = Record { owner: Some(own(1)), epoch: epoch(3), data: epoch(3), lost: false, base: Epoch::ZERO };
     assert_eq!(driver.record(1, another, Some(nonce)), [Output::DropStaged { entity: entity(1) }]);
     assert!(driver.scene.is_empty());
 }

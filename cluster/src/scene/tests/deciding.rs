@@ -7,7 +7,7 @@ use super::driver::{
 };
 use crate::message::Control;
 use crate::moves::Outcome;
-use crate::{Own, Record};
+use crate::{Epoch, Own, Record};
 
 #[test]
 fn deciding_holds_data_and_does_not_acknowledge_it() {
@@ -110,7 +110,7 @@ fn a_despawn_whose_record_rose_repeats_its_cas_under_a_fresh_nonce() {
     let mut driver = Driver::active();
     let first = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
     let out = driver.record(1, given_back(), None);
-    let dead = Record { owner: None, epoch: epoch(3), data: epoch(1), lost: false };
+    let dead = Record { owner: None, epoch: epoch(3), data: epoch(1), lost: false, base: Epoch::ZERO };
     assert_eq!(cas(&out), [((own(1), epoch(2)), dead)]);
     assert_ne!(cas_nonce(&out), cas_nonce(&first));
 }

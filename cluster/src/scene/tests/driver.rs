@@ -170,7 +170,13 @@ pub(super) fn identity() -> Identity {
 }
 
 pub(super) fn image() -> Image {
-    Image { identity: identity(), body: vec![1, 2, 3], received: Received::default(), sending: Vec::new() }
+    Image {
+        identity: identity(),
+        body: vec![1, 2, 3],
+        received: Received::default(),
+        sending: Vec::new(),
+        base: Epoch::ZERO,
+    }
 }
 
 pub(super) fn tool_stream() -> StreamId {
@@ -185,6 +191,7 @@ pub(super) fn data(seq: u64) -> Data {
         sender: Sender::Tool(router().session),
         reply_to: router(),
         hops: 0,
+        base: Epoch::ZERO,
         payload: Arc::from(seq.to_le_bytes().as_slice()),
     }
 }
@@ -208,16 +215,16 @@ pub(super) fn reserved() -> Control {
 
 /// The record after entity 1 was handed to `own(2)` by its first owner.
 pub(super) fn taken_over() -> Record {
-    Record::handed_to(own(2), epoch(2))
+    Record::handed_to(own(2), epoch(2), Epoch::ZERO)
 }
 
 /// The record after its first owner gave a move up.
 pub(super) fn given_back() -> Record {
-    Record { owner: Some(own(1)), epoch: epoch(2), data: epoch(1), lost: false }
+    Record { owner: Some(own(1)), epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO }
 }
 
 pub(super) fn buried() -> Record {
-    Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false }
+    Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO }
 }
 
 /// Numbers of the tool's messages applied.

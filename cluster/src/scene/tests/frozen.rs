@@ -7,7 +7,7 @@ use super::driver::{
 };
 use crate::message::{Control, Message};
 use crate::moves::{Outcome, Refusal, Step};
-use crate::{Limits, Record};
+use crate::{Epoch, Limits, Record};
 
 #[test]
 fn frozen_data_is_held_and_never_acknowledged() {
@@ -110,7 +110,7 @@ fn a_message_at_the_limit_of_hops_is_not_handed_on_and_its_sender_is_told() {
 fn a_target_that_handed_the_entity_on_has_taken_it_over_all_the_same() {
     let mut driver = Driver::frozen();
     driver.data(1);
-    let out = driver.record(1, Record::handed_to(own(3), epoch(3)), None);
+    let out = driver.record(1, Record::handed_to(own(3), epoch(3), Epoch::ZERO), None);
     assert_eq!(messages(&out), [(to(own(3)), entity(1), 1)]);
     let out = driver.pass(1_000);
     assert_eq!(ended(&out), [Outcome::Moved { epoch: epoch(2) }]);
@@ -124,7 +124,8 @@ fn a_target_where_the_entity_has_died_since_took_it_over_all_the_same() {
     driver.migrate(1, Ok(own(2)));
     driver.hear(reserved());
     driver.data(1);
-    let out = driver.record(1, Record { owner: None, epoch: epoch(3), data: epoch(2), lost: false }, None);
+    let out =
+        driver.record(1, Record { owner: None, epoch: epoch(3), data: epoch(2), lost: false, base: Epoch::ZERO }, None);
     assert_eq!(ended(&out), [Outcome::Moved { epoch: epoch(2) }]);
     assert!(!out.iter().any(|output| matches!(output, Output::Adopt(_))), "its windows are the target's to pass on");
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })));
@@ -136,7 +137,7 @@ fn a_record_that_still_names_the_source_at_a_higher_epoch_sends_the_copy_under_t
     let out = driver.record(1, given_back(), None);
     assert_eq!(copies(&out), [(to(own(2)), epoch(3))]);
     assert_eq!(driver.phase(1), Some("frozen"));
-    let out = driver.record(1, Record::handed_to(own(2), epoch(3)), None);
+    let out = driver.record(1, Record::handed_to(own(2), epoch(3), Epoch::ZERO), None);
     assert!(matches!(out[0], Output::Remove { .. }));
 }
 

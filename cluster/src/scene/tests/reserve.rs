@@ -8,7 +8,7 @@ use super::driver::{
 };
 use crate::message::{Control, Reserve};
 use crate::moves::{Outcome, Refusal};
-use crate::{Limits, Record};
+use crate::{Epoch, Limits, Record};
 
 fn ask(driver: &mut Driver, reserve: Reserve) -> Option<Result<(), Refusal>> {
     let out = driver.hear(Control::Reserve(reserve));
@@ -112,7 +112,7 @@ fn a_shut_scene_waits_for_a_copy_that_it_has_staged_and_begins_no_move_of_its_ow
     let out = driver.migrate(7, Ok(own(2)));
     let [(_, Answer::Moved(done))] = &answers(&out)[..] else { panic!("expected an answer, got {out:?}") };
     assert_eq!(done.outcome, Outcome::Refused(Refusal::Draining));
-    driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
     assert_eq!((driver.scene.unsettled(), driver.scene.len()), (0, 2));
 }
 
@@ -169,7 +169,7 @@ fn a_takeover_uses_the_reservation_up_and_a_late_request_of_the_same_move_is_ign
     let mut driver = Driver::new(Limits::default());
     ask(&mut driver, reserve(1, epoch(2)));
     let nonce = cas_nonce(&driver.prepare(epoch(2)));
-    driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
     assert_eq!(ask(&mut driver, reserve(1, epoch(2))), None);
     assert_eq!(driver.scene.arriving(), 0);
 }

@@ -6,7 +6,7 @@ use super::driver::{
 };
 use crate::message::{Control, Held};
 use crate::moves::Outcome;
-use crate::{Now, Record};
+use crate::{Epoch, Now, Record};
 
 /// A frozen entity that held numbers 1 to 3 of the tool's stream, and whose target has taken over.
 fn handed_over() -> (Driver, Vec<Output>) {
@@ -95,7 +95,7 @@ fn an_active_target_answers_how_many_of_the_held_messages_it_has_applied() {
     let (mut driver, nonce) = Driver::staged(epoch(2));
     let asks = Control::HandedOn { entity: entity(1), id: move_id(1), held: held(), source: own(2) };
     assert!(driver.hear(asks.clone()).is_empty(), "staged: not yet");
-    driver.record(1, Record::handed_to(own(1), epoch(2)), Some(nonce));
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
     driver.data(1);
     driver.data(2);
     assert_eq!(controls(&driver.hear(asks.clone())), [(to(own(2)), &settled(2))]);

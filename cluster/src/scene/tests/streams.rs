@@ -7,7 +7,7 @@ use super::driver::{
 };
 use crate::message::{Control, Image, Message};
 use crate::stream::StreamId;
-use crate::{Limits, Record};
+use crate::{Epoch, Limits, Record};
 
 fn lives_at(node: u16) -> Record {
     Record::registered(own(node))
@@ -18,7 +18,7 @@ fn stream(generation: u64) -> StreamId {
 }
 
 fn ack(upto: u64) -> Control {
-    Control::Ack { entity: entity(8), stream: stream(1), upto, owner: own(2), epoch: epoch(1) }
+    Control::Ack { entity: entity(8), stream: stream(1), upto, owner: own(2), epoch: epoch(1), base: Epoch::ZERO }
 }
 
 fn unacknowledged(driver: &Driver) -> u64 {
@@ -79,7 +79,7 @@ fn the_window_is_bounded_and_a_message_beyond_it_comes_back() {
 fn the_death_of_a_receiver_returns_the_window_once_and_forgets_the_stream() {
     let mut driver = talking();
     driver.sends(1, 8);
-    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false };
+    let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO };
     let out = driver.record(8, dead, None);
     assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { why: Bounce::Dead, .. })).count(), 2);
     assert!(driver.record(8, dead, None).is_empty());
@@ -131,7 +131,7 @@ fn the_copy_carries_what_is_unacknowledged_and_the_source_forgets_it() {
 fn a_sender_that_arrives_resends_its_window_under_its_old_numbers() {
     let mut driver = Driver::new(Limits::default());
     let out = driver.prepare_image(epoch(2), Image { sending: vec![sending(8)], ..image() });
-    let out = driver.record(1, Record::handed_to(own(1), epoch(2)), Some(cas_nonce(&out)));
+    let out = driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(cas_nonce(&out)));
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::Query { .. })));
     assert_eq!(messages(&driver.record(8, lives_at(2), None)), [(to(own(2)), entity(8), 1)]);
     assert_eq!(messages(&driver.sends(1, 8)), [(to(own(2)), entity(8), 2)]);
@@ -142,7 +142,8 @@ fn a_despawned_senders_empty_streams_are_not_passed_on() {
     let mut driver = talking();
     driver.hear(ack(1));
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
-    let out = driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false }, None);
+    let out =
+        driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO }, None);
     assert!(!out.iter().any(|output| matches!(output, Output::Adopt(_))));
     assert!(driver.scene.receivers.is_empty());
 }

@@ -1,0 +1,55 @@
+//! The home has named this scene's copy of an entity, and reset its streams: the copy may have missed what
+//! another one applied and said.
+//!
+//! What it has applied of anybody's stream, and the numbers under which it spoke, are worth nothing then: they
+//! may lie behind those of the other copy. So it begins anew on both sides. Its senders learn the new base from
+//! the home and answer what is unacknowledged as unknown; so does it for what it has said itself.
+//!
+//! Keeps: nothing numbered from an older base is applied, acknowledged or sent again.
+
+use std::sync::Arc;
+
+use slipgate_entity::OnlineId;
+
+use super::phase::{Deciding, Frozen, Phase};
+use super::talk::bounce;
+use super::{Output, Scene};
+use crate::Epoch;
+use crate::message::{Image, Prepare};
+use crate::stream::{End, Inbox, Received};
+
+impl Scene {
+    pub(super) fn reset_streams(&mut self, entity: OnlineId, base: Epoch, out: &mut Vec<Output>) {
+        self.acks.retain(|&((receiver, _), _)| receiver != entity);
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        live.base = base;
+        live.inbox = Inbox::default();
+        let held = match &mut live.phase {
+            Phase::Active | Phase::Reserving(_) => None,
+            Phase::Frozen(Frozen { held, prepare, .. }) => {
+                *prepare = prepare.as_deref().map(|prepare| Arc::new(without_streams(prepare, base)));
+                Some(std::mem::take(held))
+            }
+            Phase::Deciding(Deciding { held, .. }) => Some(std::mem::take(held)),
+        };
+        let mut streams: Vec<_> = std::mem::take(&mut live.outbox).into_values().collect();
+        for stream in &mut streams {
+            self.receivers.remove(stream.entity(), stream.id());
+            bounce(entity, stream, End::Unknown, out);
+        }
+        if let Some(held) = held {
+            self.return_to_senders(held, out);
+        }
+        if !streams.is_empty() {
+            out.push(Output::Adopt(streams));
+        }
+    }
+}
+
+/// A copy on its way, as it is after a reset.
+fn without_streams(prepare: &Prepare, base: Epoch) -> Prepare {
+    let Image { identity, body, .. } = &prepare.image;
+    let (received, sending) = (Received::default(), Vec::new());
+    let image = Image { identity: identity.clone(), body: body.clone(), received, sending, base };
+    Prepare { image, ..*prepare }
+}
