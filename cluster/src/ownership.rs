@@ -9,7 +9,7 @@
 //! Each entity has a word: its owner and its seat in that owner's list. So an entity leaves a list
 //! without anybody searching it: the last one takes the seat. Words lie in pages indexed by the id's
 //! counter, because a node gives out its counters one after the other: neighbours share a page, and
-//! a lonely high counter costs one page, not the array below it.
+//! a lonely high counter costs a page and the way to it, not the array below it.
 //!
 //! Keeps: an entity is in exactly the list of its owner, in the seat that its word names; every
 //! operation touches at most two words; what is empty is given back, so memory follows the entities
@@ -30,8 +30,9 @@ mod tests;
 
 /// The owners of entities, by id and by owner. All operations are O(1), whoever owns how many.
 ///
-/// Takes 16 bytes for each entity: eight for its word, eight in its owner's list; and up to 8 KiB for
-/// a page that is not full.
+/// Takes 16 bytes for each entity: eight for its word, eight in its owner's list. Beside that, up to 8 KiB for
+/// each page that is not full, 8 KiB for each million of counters that has an entity in it, and for each range
+/// at most 64 KiB: so much for a counter at its end.
 ///
 /// ```
 /// use slipgate_cluster::ownership::Ownership;
@@ -69,7 +70,7 @@ impl Ownership {
     #[must_use]
     #[inline]
     pub fn owner_of(&self, id: OnlineId) -> Option<Own> {
-        Some(self.owners.own(self.pages.get(id)?.owner))
+        Some(self.owners.own(self.pages.owner(id)?))
     }
 
     /// Forgets `id` and returns who owned it.
@@ -124,5 +125,3 @@ struct Seat {
     owner: owners::OwnerNumber,
     place: u32,
 }
-
-const _: () = assert!(size_of::<Option<Seat>>() == 8, "a word is eight bytes, with or without an owner");

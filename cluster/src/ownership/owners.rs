@@ -18,29 +18,26 @@ pub(super) struct OwnerNumber(NonZeroU32);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
     numbers: FixedMap<Own, OwnerNumber>,
-    owners: Vec<Owner>,
+    /// By number, apart from their lists: it is what every message asks for. Where the list is empty, the number is
+    /// free and this is whoever had it last.
+    owners: Vec<Own>,
+    /// By number.
+    lists: Vec<Vec<OnlineId>>,
     free: Vec<OwnerNumber>,
-}
-
-/// An owner; with an empty list its number is free and `own` is whoever had it last.
-#[derive(Clone, Debug)]
-struct Owner {
-    own: Own,
-    list: Vec<OnlineId>,
 }
 
 impl Owners {
     #[inline]
     pub(super) fn own(&self, number: OwnerNumber) -> Own {
-        self.owners[number.index()].own
+        self.owners[number.index()]
     }
 
     pub(super) fn list(&self, own: Own) -> &[OnlineId] {
-        self.numbers.get(&own).map_or(&[], |number| &self.owners[number.index()].list)
+        self.numbers.get(&own).map_or(&[], |number| &self.lists[number.index()])
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Own> + '_ {
-        self.owners.iter().filter(|owner| !owner.list.is_empty()).map(|owner| owner.own)
+        self.owners.iter().zip(&self.lists).filter(|(_, list)| !list.is_empty()).map(|(&own, _)| own)
     }
 
     /// Puts `id` at the end of the list of `own`, which gets a number if it has none.
@@ -49,7 +46,7 @@ impl Owners {
             Some(&number) => number,
             None => self.admit(own),
         };
-        let list = &mut self.owners[owner.index()].list;
+        let list = &mut self.lists[owner.index()];
         let place = u32::try_from(list.len()).expect("an owner has fewer than 2^32 entities");
         list.push(id);
         Seat { owner, place }
@@ -57,11 +54,11 @@ impl Owners {
 
     /// Empties a seat; returns the entity that was moved into it from the end of the list.
     pub(super) fn leave(&mut self, seat: Seat) -> Option<OnlineId> {
-        let Owner { own, list } = &mut self.owners[seat.owner.index()];
+        let list = &mut self.lists[seat.owner.index()];
         list.swap_remove(seat.place as usize);
         if list.is_empty() {
             list.shrink_to(LIST_KEPT);
-            self.numbers.remove(own);
+            self.numbers.remove(&self.owners[seat.owner.index()]);
             self.free.push(seat.owner);
             return None;
         }
@@ -77,11 +74,12 @@ impl Owners {
     fn admit(&mut self, own: Own) -> OwnerNumber {
         let number = match self.free.pop() {
             Some(number) => {
-                self.owners[number.index()].own = own;
+                self.owners[number.index()] = own;
                 number
             }
             None => {
-                self.owners.push(Owner { own, list: Vec::new() });
+                self.owners.push(own);
+                self.lists.push(Vec::new());
                 OwnerNumber::of_last(&self.owners)
             }
         };
@@ -91,7 +89,7 @@ impl Owners {
 }
 
 impl OwnerNumber {
-    fn of_last(owners: &[Owner]) -> Self {
+    fn of_last(owners: &[Own]) -> Self {
         let number = u32::try_from(owners.len()).ok().and_then(NonZeroU32::new);
         Self(number.expect("1 to 2^32 - 1 owners have entities at once"))
     }

@@ -96,11 +96,32 @@ fn the_only_entity_of_one_owner_can_become_the_first_of_another() {
 }
 
 #[test]
-fn a_lonely_high_counter_costs_one_page() {
-    let ownership = owned_by_one([0, u32::MAX]);
+fn a_lonely_high_counter_costs_a_page_and_the_way_to_it() {
+    let mut ownership = owned_by_one([0, u32::MAX]);
     assert_eq!(ownership.owner_of(id(u32::MAX)), Some(own(1)));
     assert_eq!(ownership.owner_of(id(u32::MAX - 1)), None);
     assert_eq!(ownership.pages.len(), 2);
+    assert!(ownership.pages.bytes() < 100 << 10, "{} bytes", ownership.pages.bytes());
+
+    ownership.retire(id(u32::MAX));
+    assert_eq!(ownership.pages.len(), 1);
+    assert!(ownership.pages.bytes() < 20 << 10, "{} bytes", ownership.pages.bytes());
+}
+
+#[test]
+fn entities_of_many_ranges_are_kept_apart_and_found_in_any_order() {
+    let mut ownership = Ownership::default();
+    let at = |range| OnlineId::new(RangeId(range), 7);
+    for range in [5, 1, 9, 3] {
+        ownership.assign(at(range), own(u16::try_from(range).expect("small")));
+    }
+    for range in [9, 1, 9, 5, 3] {
+        assert_eq!(ownership.owner_of(at(range)).map(|own| own.scene.0), u16::try_from(range).ok());
+    }
+    assert_eq!(ownership.retire(at(3)), Some(own(3)));
+    assert_eq!(ownership.owner_of(at(3)), None);
+    assert_eq!(ownership.owner_of(at(9)), Some(own(9)));
+    assert_eq!(ownership.owner_of(at(4)), None);
 }
 
 #[test]
@@ -110,7 +131,7 @@ fn entities_that_come_and_go_leave_no_pages_behind() {
         ownership.assign(id(counter), own(1));
         assert_eq!(ownership.retire(id(counter)), Some(own(1)));
     }
-    assert_eq!(ownership.pages.len(), 0);
+    assert_eq!((ownership.pages.len(), ownership.pages.bytes()), (0, 0));
 }
 
 #[test]
