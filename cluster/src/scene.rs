@@ -293,9 +293,10 @@ impl Scene {
 
     /// Where a message for `entity` goes.
     #[must_use]
+    #[inline]
     pub fn route(&self, entity: OnlineId) -> Route {
-        if let Some(live) = self.live.get(&entity) {
-            return if live.is_active() { Route::Owner(self.me) } else { Route::Hold };
+        if let Some(is_active) = self.live.is_active(entity) {
+            return if is_active { Route::Owner(self.me) } else { Route::Hold };
         }
         if self.staged.contains_key(&entity) {
             return Route::Hold;
@@ -393,7 +394,6 @@ impl Scene {
     }
 
     fn set_phase(&mut self, entity: OnlineId, phase: Phase) {
-        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         match phase {
             Phase::Active => self.busy.remove(&entity),
             Phase::Reserving(_) | Phase::Frozen(_) | Phase::Deciding(_) => self.busy.insert(entity),
@@ -401,7 +401,7 @@ impl Scene {
         if let Some(due) = phase.due() {
             self.alarms.insert((due, Alarm::Live(entity)));
         }
-        live.phase = phase;
+        self.live.set_phase(entity, phase);
     }
 }
 

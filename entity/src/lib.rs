@@ -16,6 +16,7 @@
 //! | [`id`] | the newtypes that name scenes, entities and players |
 //! | [`handle`] | a reference that dies with its entity |
 //! | [`runtime`] | slots and generations; spawn, look-up, despawn, all O(1) |
+//! | [`index`] | from online ids to slots, for look-ups only |
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
 //! | [`body`] | what an entity type must be able to do to live in a scene |
 //! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
@@ -25,6 +26,7 @@
 pub mod body;
 pub mod handle;
 pub mod id;
+pub mod index;
 pub mod map;
 pub mod runtime;
 pub mod walker;
@@ -32,6 +34,7 @@ pub mod walker;
 pub use body::{ApplyError, Body, Effect};
 pub use handle::Handle;
 pub use id::{EntityId, LocalId, OnlineId, ParseIdError, PersistId, PlayerId, RangeId, SceneId, TypeName};
+pub use index::OnlineIndex;
 pub use map::FixedMap;
 pub use runtime::hooks::{Hooks, NoHooks};
 pub use runtime::{LookupError, Runtime, SlotsExhausted};

@@ -1,47 +1,73 @@
 //! The entities that live in a scene, by id.
 //!
-//! Every message looks its receiver up here, so that costs one step of a hash map; an ordered walk is
-//! for people and tools, and has a list of its own.
+//! ```text
+//!   id -> word: slot, and whether it takes turns -> the entity, in its slot
+//! ```
 //!
-//! Keeps: both know the same ids.
+//! Every message looks its receiver up here, and what is asked most (is it here, does it take turns?) is in the
+//! word: nobody touches the entity for it. An ordered walk is for people and tools, and has a list of its own.
+//!
+//! Keeps: index, list and slots know the same ids; a word tells what the phase of its entity says.
 
 use std::collections::BTreeSet;
 use std::ops::Index;
 
-use slipgate_entity::{FixedMap, OnlineId};
+use slipgate_entity::{OnlineId, OnlineIndex};
 
-use super::phase::Live;
+use super::phase::{Live, Phase};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Population {
-    /// Boxed, so that the map stays small: what a look-up walks over fits into the cache.
-    lives: FixedMap<OnlineId, Box<Live>>,
+    words: OnlineIndex,
+    slots: Slots,
     order: BTreeSet<OnlineId>,
 }
 
 impl Population {
+    /// Whether an entity that lives here takes turns.
+    #[inline]
+    pub(super) fn is_active(&self, id: OnlineId) -> Option<bool> {
+        self.words.get(id).map(|word| Word(word).is_active())
+    }
+
     #[inline]
     pub(super) fn get(&self, id: &OnlineId) -> Option<&Live> {
-        self.lives.get(id).map(AsRef::as_ref)
+        let word = Word(self.words.get(*id)?);
+        Some(self.slots.get(word.slot()))
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, id: &OnlineId) -> Option<&mut Live> {
-        self.lives.get_mut(id).map(AsMut::as_mut)
+        let word = Word(self.words.get(*id)?);
+        Some(self.slots.get_mut(word.slot()))
     }
 
     pub(super) fn contains_key(&self, id: &OnlineId) -> bool {
-        self.lives.contains(id)
+        self.words.get(*id).is_some()
     }
 
-    pub(super) fn insert(&mut self, id: OnlineId, live: Live) -> Option<Box<Live>> {
+    pub(super) fn insert(&mut self, id: OnlineId, live: Live) -> Option<Live> {
+        let before = self.remove(&id);
+        let is_active = live.is_active();
+        let word = Word::new(self.slots.put(live), is_active);
+        self.words.insert(id, word.0);
         self.order.insert(id);
-        self.lives.insert(id, Box::new(live))
+        before
     }
 
-    pub(super) fn remove(&mut self, id: &OnlineId) -> Option<Box<Live>> {
+    pub(super) fn remove(&mut self, id: &OnlineId) -> Option<Live> {
+        let word = Word(self.words.remove(*id)?);
         self.order.remove(id);
-        self.lives.remove(id)
+        Some(self.slots.take(word.slot()))
+    }
+
+    /// Changes how an entity stands.
+    pub(super) fn set_phase(&mut self, id: OnlineId, phase: Phase) {
+        let word = Word(self.words.get(id).expect("the caller holds a live entity"));
+        let live = self.slots.get_mut(word.slot());
+        live.phase = phase;
+        let is_active = live.is_active();
+        self.words.insert(id, Word::new(word.slot(), is_active).0);
     }
 
     /// In the order of their ids.
@@ -55,11 +81,11 @@ impl Population {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lives.len()
+        self.words.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lives.is_empty()
+        self.words.is_empty()
     }
 }
 
@@ -70,3 +96,69 @@ impl Index<&OnlineId> for Population {
         self.get(id).expect("the caller holds a live entity")
     }
 }
+
+/// A slot, and whether the entity in it takes turns.
+#[derive(Clone, Copy)]
+struct Word(u32);
+
+impl Word {
+    fn new(slot: usize, is_active: bool) -> Self {
+        let slot = u32::try_from(slot).ok().filter(|&slot| slot < OnlineIndex::NUMBER_MAX / 2);
+        Self(slot.expect("fewer than 2^31 entities live in a scene") << 1 | u32::from(is_active))
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline]
+    fn is_active(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// Entities in slots. An entity stays where it is while it lives, however many come after it.
+#[derive(Debug, Default)]
+struct Slots {
+    blocks: Vec<Vec<Option<Live>>>,
+    free: Vec<u32>,
+}
+
+impl Slots {
+    #[inline]
+    fn get(&self, slot: usize) -> &Live {
+        self.blocks[slot / BLOCK][slot % BLOCK].as_ref().expect("a word names a slot with an entity in it")
+    }
+
+    #[inline]
+    fn get_mut(&mut self, slot: usize) -> &mut Live {
+        self.blocks[slot / BLOCK][slot % BLOCK].as_mut().expect("a word names a slot with an entity in it")
+    }
+
+    fn put(&mut self, live: Live) -> usize {
+        if let Some(slot) = self.free.pop() {
+            let slot = slot as usize;
+            self.blocks[slot / BLOCK][slot % BLOCK] = Some(live);
+            return slot;
+        }
+        if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
+            self.blocks.push(Vec::with_capacity(BLOCK));
+        }
+        let block = self.blocks.len() - 1;
+        self.blocks[block].push(Some(live));
+        block * BLOCK + self.blocks[block].len() - 1
+    }
+
+    fn take(&mut self, slot: usize) -> Live {
+        let live = self.blocks[slot / BLOCK][slot % BLOCK].take().expect("a word names a slot with an entity in it");
+        self.free.push(u32::try_from(slot).expect("a slot fits into a word"));
+        if self.free.len() == (self.blocks.len() - 1) * BLOCK + self.blocks[self.blocks.len() - 1].len() {
+            *self = Self::default();
+        }
+        live
+    }
+}
+
+/// Slots of a block: some KiB, so that a scene of few entities is small.
+const BLOCK: usize = 16;
