@@ -119,7 +119,7 @@ impl Word {
 }
 
 /// Entities in slots. An entity stays where it is while it lives, however many come after it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Slots {
     blocks: Vec<Vec<Option<Live>>>,
     free: Vec<u32>,
