@@ -233,6 +233,7 @@ fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
         | ManagerEvent::Drains { .. }
         | ManagerEvent::Resumed { .. }
         | ManagerEvent::Granted { .. }
+        | ManagerEvent::HomesPassed { .. }
         | ManagerEvent::LeaseEnded { .. }
         | ManagerEvent::Dead { .. } => None,
     }
@@ -265,6 +266,11 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
         ManagerEvent::Granted { session, range, .. } => {
             tracing::info!(event = "range.granted", peer = %name(*session), range = range.0, "a range of ids is granted")
         }
+        ManagerEvent::HomesPassed { from, to, ranges } => tracing::info!(
+            event = "homes.passed", peer = %name(*to), former = %name(*from), incarnation = from.incarnation.0, ranges,
+            "{} is the home of {ranges} ranges of life {} of {} from now on",
+            name(*to), from.incarnation.0, name(*from)
+        ),
         ManagerEvent::CounterExhausted { session, .. } => tracing::error!(
             event = "range.exhausted", peer = %name(*session),
             "no range of ids is left, or this node has had as many as a life may; it asked in vain and will not be able to spawn"

@@ -253,7 +253,7 @@ fn view() -> View {
     });
     let homes = [1u16, 2].map(|number| {
         let range = RangeId(number.into());
-        (range, Home { range, session: Session::new(number, 1) })
+        (range, Home::first(range, Session::new(number, 1)))
     });
     View {
         version: 1,

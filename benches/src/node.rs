@@ -191,7 +191,7 @@ fn view(addresses: &[String]) -> View {
     };
     let home = |(number, _): (u16, &String)| {
         let range = range(number);
-        (range, Home { range, session: session(number) })
+        (range, Home::first(range, session(number)))
     };
     View {
         version: 1,

@@ -19,13 +19,14 @@
 //!
 //! Keeps: a range is issued once; an incarnation is given once; the version of the view never falls;
 //! all three over restarts of the manager at any moment. Only the latest life of a node gets ranges
-//! and renewals. A name has one member.
-//! Leaves out: verdicts on dead sessions (a lease that ends is only reported, `end_leases` is their
-//! place), new homes for ranges, scenes that open and close at run time, and whether an address or
+//! and renewals. A name has one member. A range whose home is dead has another one, in the next term, in
+//! the same commit as the verdict, or as the join of the first who can be it.
+//! Leaves out: scenes that open and close at run time, and whether an address or
 //! its text is sound: the handshake checks that.
 
 mod event;
 mod grant;
+mod heirs;
 mod join;
 mod life;
 mod message;
@@ -170,14 +171,19 @@ impl Manager {
         }
     }
 
-    /// Makes changes, raises the version, and orders all of it onto the disk.
+    /// Makes changes, names another home for every range whose home is dead by them, raises the version, and
+    /// orders all of it onto the disk.
     fn commit(&mut self, mut writes: Vec<Write>, out: &mut Vec<Output>) {
-        writes.push(Write::Version(self.stored.view.version + 1));
-        for write in &writes {
-            self.stored.apply(write);
-        }
+        writes.iter().for_each(|write| self.stored.apply(write));
+        let view = &self.stored.view;
+        let mut further: Vec<_> = self.heirs(|home| view.is_dead(home.session)).into_iter().map(Write::Home).collect();
+        further.push(Write::Version(view.version + 1));
+        further.iter().for_each(|write| self.stored.apply(write));
+        writes.append(&mut further);
         self.told = Arc::new(self.stored.view.clone());
+        let named = heirs::events(&writes);
         out.push(Output::Persist(writes));
+        out.extend(named);
     }
 
     fn latest_life(&mut self, session: Session) -> Option<&mut Life> {

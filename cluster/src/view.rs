@@ -40,6 +40,26 @@ pub struct Home {
     pub range: RangeId,
     /// The session that keeps its records.
     pub session: Session,
+    /// How often it was named anew: the term of the epochs that it gives out. 0 for the session that the
+    /// range was granted to.
+    pub term: u32,
+    /// The session that kept the records in the term before. Alive, it hands them over; dead, they are
+    /// rebuilt from what every scene knows.
+    pub before: Option<Session>,
+}
+
+impl Home {
+    /// The home of a range that was granted to `session` just now.
+    #[must_use]
+    pub fn first(range: RangeId, session: Session) -> Self {
+        Self { range, session, term: 0, before: None }
+    }
+
+    /// The home in the next term, at `heir`; none if the terms are used up.
+    #[must_use]
+    pub fn passed_to(&self, heir: Session) -> Option<Self> {
+        Some(Self { session: heir, term: self.term.checked_add(1)?, before: Some(self.session), ..*self })
+    }
 }
 
 /// The cluster as the manager last told it. A higher version replaces a lower one, whole.
@@ -91,6 +111,19 @@ impl View {
     #[must_use]
     pub fn is_live(&self, session: Session) -> bool {
         self.is_latest(session) && !self.is_dead(session)
+    }
+
+    /// The term of `range`, as far as it was told: 0 for one that nobody has heard of.
+    #[must_use]
+    pub fn term_of(&self, range: RangeId) -> u32 {
+        self.homes.get(&range).map_or(0, |home| home.term)
+    }
+
+    /// Whether `session` may be named the home of a range: it lives, as far as the manager knows, and is not about
+    /// to stop.
+    #[must_use]
+    pub fn takes_homes(&self, session: Session) -> bool {
+        self.is_live(session) && !self.is_draining(session)
     }
 
     /// The home of `range`.

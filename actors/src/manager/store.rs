@@ -13,9 +13,13 @@
 //!
 //! Keys and values are written by [`slipgate_proto::codec`].
 //!
+//! Format 2: homes have a term and a predecessor. A file of format 1 is brought to it when it is opened.
+//!
 //! Keeps: a list of writes is on disk whole or not at all; the file is open once (redb locks it), so
 //! two managers never append to one store; a new file's folder entry is on disk before it is used.
 //! Leaves out: what the writes mean (`slipgate_cluster::manager`), and the thread: every call blocks.
+
+mod format_1;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,8 +37,8 @@ use slipgate_cluster::manager::{Stored, Write};
 use slipgate_proto::codec::{self, DecodeError, EncodeError};
 use thiserror::Error;
 
-/// Format of the file; a file of another format is refused.
-pub const FORMAT: u32 = 1;
+/// Format of the file. One of format 1 is brought to it; a file of any other is refused.
+pub const FORMAT: u32 = 2;
 
 /// What went wrong with the store.
 #[derive(Debug, Error)]
@@ -62,7 +66,7 @@ pub enum StoreError {
         source: Box<redb::Error>,
     },
     /// The file was written in another format. Nothing was changed.
-    #[error("the store has format {found}, this program reads format {FORMAT}: run the version that wrote it")]
+    #[error("the store has format {found}, this program reads formats 1 and {FORMAT}: run the version that wrote it")]
     Format {
         /// The format found.
         found: u32,
@@ -124,6 +128,10 @@ impl Store {
         };
         match format {
             Some(FORMAT) => {}
+            Some(format_1::FORMAT) => {
+                format_1::bring_up(&transaction)?;
+                put(&transaction, META, FORMAT_KEY, &FORMAT)?;
+            }
             Some(found) => return Err(StoreError::Format { found }),
             None => put(&transaction, META, FORMAT_KEY, &FORMAT)?,
         }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
+use crate::view::Home;
 
 #[test]
 fn nothing_told_is_lost_and_nothing_is_given_twice_whenever_the_manager_dies() {
@@ -61,6 +62,7 @@ struct Seen {
 #[derive(Debug, Default)]
 struct Told {
     ranges: BTreeMap<RangeId, (Session, u64)>,
+    homes: BTreeMap<RangeId, Home>,
     lives: BTreeSet<Session>,
     version: u64,
     crashes_before_reply: usize,
@@ -105,6 +107,14 @@ impl Told {
         self.check(view.version >= before, || format!("version {} after {before}", view.version));
         self.check(*view == disk.view, || format!("view {} is told before it is on disk", view.version));
         self.version = view.version;
+        for home in view.homes.values() {
+            let known = self.homes.insert(home.range, *home).unwrap_or(*home);
+            let stays = known == *home;
+            let passed = home.term > known.term && (home.term > known.term + 1 || home.before == Some(known.session));
+            self.check(stays || passed, || format!("{home:?} follows {known:?}"));
+            let lacks_one = view.is_dead(home.session) && view.members.values().any(|m| view.takes_homes(m.session));
+            self.check(!lacks_one, || format!("{home:?} is dead in a view with somebody to take its place"));
+        }
     }
 
     fn check(&mut self, holds: bool, broken: impl FnOnce() -> String) {
@@ -168,9 +178,10 @@ impl Draws {
             }
             7 => {
                 let session = self.session(view);
-                let request = match self.below(3u32) {
+                let request = match self.below(4u32) {
                     0 => ManagerRequest::Drain { session },
                     1 => ManagerRequest::Resume { session },
+                    2 => ManagerRequest::Retire { session },
                     _ => ManagerRequest::Renew { session, sent: Now(0), version: u64::from(self.below(9u32)) },
                 };
                 Input::Request { from: session, request }

@@ -59,6 +59,15 @@ pub enum ManagerEvent {
         /// The range.
         range: RangeId,
     },
+    /// Ranges have another home, in their next term: the former one is dead, or stops as planned.
+    HomesPassed {
+        /// Whose they were.
+        from: Session,
+        /// Whose they are.
+        to: Session,
+        /// How many.
+        ranges: u64,
+    },
     /// A counter has no range left, or the session has had more than it may; the request stays unanswered.
     CounterExhausted {
         /// Which counter.

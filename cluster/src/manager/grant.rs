@@ -1,4 +1,4 @@
-//! What members ask: renewals and ranges; and that they are about to stop.
+//! What members ask: renewals and ranges; and that they are about to stop. Homes that are given away are in `heirs`.
 
 use slipgate_entity::RangeId;
 
@@ -30,6 +30,7 @@ impl Manager {
             ManagerRequest::Range { request, counter, .. } => self.grant(session, request, counter, out),
             ManagerRequest::Drain { .. } => self.note_drain(session, Write::Draining(session), out),
             ManagerRequest::Resume { .. } => self.note_drain(session, Write::Working(session), out),
+            ManagerRequest::Retire { .. } => self.retire(session, out),
         }
     }
 
@@ -68,6 +69,10 @@ impl Manager {
             && last.request == request
         {
             let range = last.range;
+            // A late repeat of somebody who has given that range away since wants nothing any more.
+            if self.stored.view.homes.get(&range).is_none_or(|home| home.session != session) {
+                return;
+            }
             out.push(Output::Tell { to: session, reply: ManagerReply::Range { session, request, counter, range } });
             return;
         }
@@ -84,7 +89,7 @@ impl Manager {
             return;
         };
         let home = match counter {
-            Counter::Online => Write::Home(Home { range, session }),
+            Counter::Online => Write::Home(Home::first(range, session)),
         };
         let grant = Grant { session, request, range };
         self.commit(vec![Write::Counter { counter, next }, Write::Grant { counter, grant }, home], out);

@@ -42,6 +42,12 @@ pub enum ManagerRequest {
         /// Who speaks.
         session: Session,
     },
+    /// Asks that others are named as homes of what this session is the home of: it is about to stop. The view is
+    /// the answer. Where nobody else can be named, nothing changes.
+    Retire {
+        /// Who asks.
+        session: Session,
+    },
 }
 
 impl ManagerRequest {
@@ -52,7 +58,8 @@ impl ManagerRequest {
             Self::Renew { session, .. }
             | Self::Range { session, .. }
             | Self::Drain { session }
-            | Self::Resume { session } => session,
+            | Self::Resume { session }
+            | Self::Retire { session } => session,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The manager's rules, each by name, on a manager with a disk and a clock of its own.
 
 mod grants;
+mod heirs;
 mod joins;
 mod verdicts;
 

@@ -7,7 +7,7 @@ use slipgate_cluster::manager::{
 };
 use slipgate_cluster::message::ManagerMessage;
 use slipgate_cluster::view::{Home, Member, ScenePlacement};
-use slipgate_cluster::{Incarnation, NodeId, Now, View};
+use slipgate_cluster::{Incarnation, NodeId, Now, Session, View};
 use slipgate_entity::{RangeId, SceneId};
 
 use super::{Vector, check, check_variants, sample, vector};
@@ -20,7 +20,7 @@ pub(super) fn view() -> View {
         admin: "n1:7780".to_owned(),
     };
     let scene = ScenePlacement { id: SceneId(7), name: sample::name("forest"), node: NodeId(1), capacity: 100 };
-    let home = Home { range: RangeId(3), session: sample::n1() };
+    let home = Home { range: RangeId(3), session: sample::n1(), term: 2, before: Some(Session::new(3, 1)) };
     View {
         version: 5,
         members: [(NodeId(1), member)].into(),
@@ -52,6 +52,7 @@ fn every_request_to_the_manager_has_its_bytes() {
         ("request.range", ManagerRequest::Range { session, request: 1, counter: Counter::Online }),
         ("request.drain", ManagerRequest::Drain { session }),
         ("request.resume", ManagerRequest::Resume { session }),
+        ("request.retire", ManagerRequest::Retire { session }),
     ];
     let vectors = requests.map(|(name, request)| vector(name, &request));
     check("request", &vectors);

@@ -227,10 +227,11 @@ impl Speaker {
 
     pub(crate) fn request(&mut self) -> ManagerRequest {
         let (session, number) = (self.session(), self.number());
-        match self.below(4) {
+        match self.below(5) {
             0 => ManagerRequest::Renew { session, sent: Now(number), version: self.number() },
             1 => ManagerRequest::Drain { session },
             2 => ManagerRequest::Resume { session },
+            3 => ManagerRequest::Retire { session },
             _ => ManagerRequest::Range { session, request: number, counter: Counter::Online },
         }
     }

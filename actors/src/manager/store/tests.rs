@@ -8,6 +8,7 @@ use redb::backends::InMemoryBackend;
 use slipgate_cluster::manager::{
     Counter, Grant, Input, JoinRequest, Manager, ManagerReply, ManagerRequest, Output, SceneDeclaration, Ticket, Waits,
 };
+use slipgate_cluster::view::Home;
 use slipgate_cluster::{NodeName, Now, Session};
 use slipgate_entity::{RangeId, SceneId};
 
@@ -54,6 +55,22 @@ fn a_store_of_another_format_is_refused_and_named() {
     raw(&store, META, &key(FORMAT_KEY).expect("small"), &codec::encode(&9u32).expect("small"));
     drop(store);
     assert!(matches!(Store::open(&path), Err(StoreError::Format { found: 9 })));
+}
+
+#[test]
+fn a_store_of_format_1_is_brought_up_with_every_home_in_term_0() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("manager.redb");
+    let store = open(&path);
+    let (range, session) = (RangeId(3), Session::new(2, 5));
+    let home = codec::encode(&format_1::OldHome { range, session }).expect("small");
+    raw(&store, HOMES, &key(&range).expect("small"), &home);
+    raw(&store, META, &key(FORMAT_KEY).expect("small"), &codec::encode(&1u32).expect("small"));
+    drop(store);
+    for opening in ["brought up", "as it is"] {
+        let homes = open(&path).load().expect("readable").view.homes;
+        assert_eq!(homes, [(range, Home::first(range, session))].into(), "{opening}");
+    }
 }
 
 #[test]

@@ -56,10 +56,9 @@ fn the_home_of_a_range_is_the_session_that_got_it() {
     let mut world = World::new();
     let a = world.join("a");
     world.range(a, 1);
-    world.give(Input::Left(a));
-    world.join("a");
     let home = world.manager.view().home_of(RangeId(1)).expect("the range has a home");
-    assert_eq!(home.session, a, "a new life does not inherit it");
+    assert_eq!(home.session, a);
+    assert_eq!(world.manager.view().term_of(RangeId(1)), 0);
 }
 
 #[test]
