@@ -146,7 +146,7 @@ impl Node {
         let session = Session::new(number, 1);
         let clock = NodeClock::start();
         let post = Post::new(session, view.clone(), Lease::new(Now(u64::MAX), clock));
-        let own = Own::new(session, SceneId(number));
+        let own = Own::new(session, SceneId::from(number));
         let directory = DirectoryActor::new(post.clone(), clock, "m".to_owned()).start();
         let directory = open(&post, Port::Directory, directory);
         let range =
@@ -244,7 +244,7 @@ fn view() -> View {
     });
     let scenes = [1u16, 2].map(|number| {
         let placement = ScenePlacement {
-            id: SceneId(number),
+            id: SceneId::from(number),
             name: NodeName::new(format!("s{number}")).expect("a name"),
             node: Session::new(number, 1).node,
             capacity: 10,

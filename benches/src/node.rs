@@ -167,7 +167,7 @@ fn session(number: u16) -> Session {
 }
 
 fn own(number: u16) -> Own {
-    Own::new(session(number), SceneId(number))
+    Own::new(session(number), SceneId::from(number))
 }
 
 fn range(number: u16) -> RangeId {

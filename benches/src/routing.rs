@@ -65,7 +65,7 @@ fn routed(scene: &Scene, id: OnlineId) -> Option<Own> {
 }
 
 fn told(own: Option<Own>) -> u64 {
-    own.map_or(0, |own| own.scene.0.into())
+    own.map_or(0, |own| own.scene.number().into())
 }
 
 fn shuffled(entities: u32) -> Vec<OnlineId> {
@@ -76,7 +76,7 @@ fn shuffled(entities: u32) -> Vec<OnlineId> {
 
 fn owner_of(id: OnlineId) -> Own {
     let number = u16::try_from(id.counter() % OWNERS + 1).expect("there are few owners");
-    Own::new(Session::new(number, 1), SceneId(number))
+    Own::new(Session::new(number, 1), SceneId::from(number))
 }
 
 const ARRAY: &str = "limit: array of owners";

@@ -231,7 +231,7 @@ mod tests {
     const RANGE: RangeId = RangeId(3);
 
     fn own(node: u16, incarnation: u32) -> Own {
-        Own::new(Session::new(node, incarnation), SceneId(node))
+        Own::new(Session::new(node, incarnation), SceneId::from(node))
     }
 
     fn entity() -> OnlineId {

@@ -145,6 +145,14 @@ impl View {
         self.scenes.values().find(|scene| scene.name.as_str() == name)
     }
 
+    /// The scene that people mean by a number: that very one, or the one that has the number now if it is given
+    /// without a generation.
+    #[must_use]
+    pub fn scene_numbered(&self, scene: SceneId) -> Option<&ScenePlacement> {
+        let number_alone = || self.scenes.values().find(|known| known.id.first() == scene);
+        self.scenes.get(&scene).or_else(number_alone)
+    }
+
     /// Whether `session` is the latest life of its node.
     #[must_use]
     pub fn is_latest(&self, session: Session) -> bool {

@@ -19,16 +19,81 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 use uuid::Uuid;
 
-/// Number of a scene, unique in the cluster while the scene is open.
+/// A scene, for as long as it is open: its number, and how often that number was used before.
 ///
-/// Comes from `cluster.toml` or from the operator; 0 to 65,535.
+/// The number is unique in the cluster while the scene is open; 0 to 65,535. That of a scene that `cluster.toml`
+/// declares comes from there, with generation 0. A scene that is made at run time gets one from the manager, and
+/// with it a generation that this number never had: so whatever was meant for an earlier scene of the number has
+/// another address, and does not come to the later one. Prints as the number; from generation 1 on as `40000.2`.
+///
+/// ```
+/// use slipgate_entity::SceneId;
+/// let dungeon = SceneId::of(40_000, 2);
+/// assert_eq!((dungeon.number(), dungeon.generation()), (40_000, 2));
+/// assert_eq!((SceneId(7).number(), SceneId(7).generation()), (7, 0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SceneId(pub u16);
+pub struct SceneId(pub u32);
+
+impl SceneId {
+    /// Use number `generation` of a number.
+    #[must_use]
+    pub fn of(number: u16, generation: u16) -> Self {
+        Self(u32::from(generation) << 16 | u32::from(number))
+    }
+
+    /// The number: the lower 16 bits.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        (self.0 & 0xffff) as u16
+    }
+
+    /// How often the number was used before: the upper 16 bits.
+    #[must_use]
+    pub fn generation(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+
+    /// The first scene of the same number.
+    #[must_use]
+    pub fn first(self) -> Self {
+        Self::from(self.number())
+    }
+}
+
+impl From<u16> for SceneId {
+    fn from(number: u16) -> Self {
+        Self(number.into())
+    }
+}
 
 impl fmt::Display for SceneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self.generation() {
+            0 => self.number().fmt(f),
+            generation => write!(f, "{}.{generation}", self.number()),
+        }
     }
+}
+
+impl FromStr for SceneId {
+    type Err = ParseSceneError;
+
+    /// Reads what it prints as; `40000.0` is read as `40000`.
+    fn from_str(text: &str) -> Result<Self, ParseSceneError> {
+        let wrong = || ParseSceneError { text: text.to_owned() };
+        let number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+        let (first, second) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Self::of(number(first).ok_or_else(wrong)?, number(second).ok_or_else(wrong)?))
+    }
+}
+
+/// Why a text does not name a scene by its number.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text:?} is no number of a scene: expected 7, or 40000.2")]
+pub struct ParseSceneError {
+    /// The text as it came.
+    pub text: String,
 }
 
 /// Place of an entity in the runtime of its scene: scene number and slot number.
@@ -45,7 +110,7 @@ impl EntityId {
     /// Highest sequence number: 48 bits.
     pub const SEQ_MAX: u64 = (1 << 48) - 1;
 
-    /// Packs a scene and a sequence number.
+    /// Packs a scene's number and a sequence number. The scene's generation is not in it.
     ///
     /// # Panics
     ///
@@ -59,13 +124,13 @@ impl EntityId {
     #[must_use]
     pub fn new(scene: SceneId, seq: u64) -> Self {
         assert!(seq <= Self::SEQ_MAX, "sequence number {seq} is above {}", Self::SEQ_MAX);
-        Self(u64::from(scene.0) << 48 | seq)
+        Self(u64::from(scene.number()) << 48 | seq)
     }
 
-    /// Scene in the upper 16 bits.
+    /// Scene in the upper 16 bits; the first of its number, for which later ones are no others here.
     #[must_use]
     pub fn scene(self) -> SceneId {
-        SceneId((self.0 >> 48) as u16)
+        SceneId::from((self.0 >> 48) as u16)
     }
 
     /// Sequence number in the lower 48 bits.
@@ -239,10 +304,24 @@ mod tests {
 
     #[test]
     fn an_entity_id_tells_its_scene_without_a_look_up() {
-        let id = EntityId::new(SceneId(u16::MAX), EntityId::SEQ_MAX);
-        assert_eq!(id.scene(), SceneId(u16::MAX));
+        let id = EntityId::new(SceneId::of(u16::MAX, 3), EntityId::SEQ_MAX);
+        assert_eq!(id.scene(), SceneId::from(u16::MAX));
         assert_eq!(id.seq(), EntityId::SEQ_MAX);
         assert_eq!(EntityId::new(SceneId(1), 42).to_string(), "1:42");
+    }
+
+    #[test]
+    fn a_scene_prints_as_its_number_with_its_generation_from_the_second_use_on_and_reads_back() {
+        for (scene, text) in
+            [(SceneId(7), "7"), (SceneId::of(40_000, 2), "40000.2"), (SceneId(u32::MAX), "65535.65535")]
+        {
+            assert_eq!(scene.to_string(), text);
+            assert_eq!(text.parse(), Ok(scene));
+        }
+        assert_eq!(SceneId::of(40_000, 2).first(), SceneId(40_000));
+        for text in ["", "7.", ".2", "65536", "7.65536", "-1", "+1", "1.2.3", "a"] {
+            assert!(text.parse::<SceneId>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -33,7 +33,9 @@ pub mod walker;
 
 pub use body::{ApplyError, Body, Effect};
 pub use handle::Handle;
-pub use id::{EntityId, LocalId, OnlineId, ParseIdError, PersistId, PlayerId, RangeId, SceneId, TypeName};
+pub use id::{
+    EntityId, LocalId, OnlineId, ParseIdError, ParseSceneError, PersistId, PlayerId, RangeId, SceneId, TypeName,
+};
 pub use index::OnlineIndex;
 pub use map::FixedMap;
 pub use runtime::hooks::{Hooks, NoHooks};

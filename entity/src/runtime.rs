@@ -14,6 +14,9 @@
 //! mass despawn a chain makes each spawn wait for the cache miss of the one before it, measured ten
 //! times slower at a million slots. The price is four bytes for each vacant slot.
 //!
+//! A scene that is opened again under its number begins above the generations of the one before
+//! ([`with_first_generation`](Runtime::with_first_generation)), so handles from then find nobody here either.
+//!
 //! Keeps: a handle names at most one life, for ever; spawn, look-up and despawn touch one slot; a slot
 //! number is never truncated; `len` counts the slots in use.
 //! Leaves out: threads (a scene owns its runtime), what a payload is, ids that leave the process.
@@ -56,6 +59,8 @@ pub struct Runtime<T, H = NoHooks> {
     free: Vec<u32>,
     live: usize,
     slots_max: u32,
+    /// Generation of a slot's first tenant.
+    first: u32,
     hooks: H,
 }
 
@@ -96,7 +101,16 @@ impl<T, H> Runtime<T, H> {
     /// An empty runtime for `scene` whose payloads come from and go back to `hooks`.
     #[must_use]
     pub fn with_hooks(scene: SceneId, hooks: H) -> Self {
-        Self { scene, slots: Vec::new(), free: Vec::new(), live: 0, slots_max: u32::MAX, hooks }
+        let scene = scene.first();
+        Self {
+            scene,
+            slots: Vec::new(),
+            free: Vec::new(),
+            live: 0,
+            slots_max: u32::MAX,
+            first: FIRST_GENERATION,
+            hooks,
+        }
     }
 
     /// Lets the runtime allocate at most `slots_max` slots; without it, 2^32 - 1.
@@ -105,6 +119,19 @@ impl<T, H> Runtime<T, H> {
     #[must_use]
     pub fn with_slots_max(self, slots_max: u32) -> Self {
         Self { slots_max, ..self }
+    }
+
+    /// Lets the generations of new slots begin at `first`, or at 1 if that is 0: above the
+    /// [`highest`](Self::highest_generation) of an earlier runtime of the same scene number.
+    #[must_use]
+    pub fn with_first_generation(self, first: u32) -> Self {
+        Self { first: first.max(FIRST_GENERATION), ..self }
+    }
+
+    /// No handle that was ever given out here has a higher generation. O(`cap`).
+    #[must_use]
+    pub fn highest_generation(&self) -> u32 {
+        self.slots.iter().map(Slot::generation).max().unwrap_or(self.first - 1)
     }
 
     /// Puts a value into a slot: the one vacated last, or a new one.
@@ -198,7 +225,7 @@ impl<T, H> Runtime<T, H> {
         self.slots.len() - self.free.len() - self.live
     }
 
-    /// The scene that the runtime belongs to.
+    /// The scene that the runtime belongs to, as its handles name it: the first of its number.
     #[must_use]
     pub fn scene(&self) -> SceneId {
         self.scene
@@ -226,7 +253,7 @@ impl<T, H> Runtime<T, H> {
     fn vacancy(&self) -> Option<LocalId> {
         let Some(&slot) = self.free.last() else {
             let slot = u32::try_from(self.slots.len()).ok().filter(|&slot| slot < self.slots_max)?;
-            return Some(LocalId::new(FIRST_GENERATION, slot));
+            return Some(LocalId::new(self.first, slot));
         };
         let used = self.slots[index(slot)].generation();
         Some(LocalId::new(used.checked_add(1).expect("a slot on the free stack has a generation left"), slot))
@@ -298,7 +325,7 @@ fn handle(scene: SceneId, id: LocalId) -> Handle {
     Handle::new(EntityId::new(scene, u64::from(id.slot())), id.generation())
 }
 
-/// Generation of a slot's first tenant: above that of the zero handle.
+/// Lowest generation of a slot's first tenant: above that of the zero handle.
 const FIRST_GENERATION: u32 = 1;
 
 const _: () = assert!(usize::BITS >= u32::BITS, "a slot number is an array index");

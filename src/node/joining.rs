@@ -20,7 +20,7 @@ use crate::config::Config;
 pub(super) fn request(config: &Config, dial: &str, admin: &str) -> JoinRequest {
     let own = config.scenes.iter().filter(|scene| scene.node == config.node.name);
     let declare = |scene: &crate::config::Scene| SceneDeclaration {
-        id: SceneId(scene.id),
+        id: SceneId::from(scene.id),
         name: NodeName::new(scene.name.clone()).expect("the configuration checks the names of scenes"),
         capacity: scene.capacity,
     };

@@ -86,7 +86,7 @@ pub(super) fn wire(
     let own = config.scenes.iter().filter(|scene| scene.node == name).enumerate();
     let scenes: BTreeMap<_, _> = own
         .map(|(index, scene)| {
-            let (id, thread) = (SceneId(scene.id), index % threads);
+            let (id, thread) = (SceneId::from(scene.id), index % threads);
             let settings = Settings {
                 me: Own::new(welcome.session, id),
                 capacity: scene.capacity,

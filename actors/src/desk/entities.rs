@@ -160,8 +160,8 @@ impl Office {
         }
         let is_dead = |node| view.members.get(&node).is_some_and(|member: &Member| view.is_dead(member.session));
         let report = |placement: &slipgate_cluster::view::ScenePlacement| {
-            known.iter().find(|report| report.id == placement.id.0).cloned().unwrap_or_else(|| SceneReport {
-                id: placement.id.0,
+            known.iter().find(|report| report.id == placement.id.number()).cloned().unwrap_or_else(|| SceneReport {
+                id: placement.id.number(),
                 scene: placement.name.to_string(),
                 node: view.node_text(placement.node),
                 state: if is_dead(placement.node) { "dead" } else { "silent" }.to_owned(),

@@ -73,7 +73,7 @@ impl Office {
     async fn list(&self, scene: Option<String>, matching: Option<String>, limit: u32) -> Result<Answer, Problem> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let only = match scene {
-            Some(text) => Some(text.parse().map(SceneId).map_err(|_| no_scene_here(&text))?),
+            Some(text) => Some(text.parse::<SceneId>().map_err(|_| no_scene_here(&text))?),
             None => None,
         };
         let mut rows = Vec::new();
@@ -113,7 +113,7 @@ impl Office {
         if self.around.types.get(type_name).is_none() {
             return Err(unknown_type(type_name, &self.around.types.names()));
         }
-        let id = scene.parse().map(SceneId).map_err(|_| no_scene_here(scene))?;
+        let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
         let mailbox = self.around.scenes.get(&id).ok_or_else(|| no_scene_here(scene))?;
         let order = |number: u32| {
             let label = label.as_ref().map(|label| if count > 1 { format!("{label}{number}") } else { label.clone() });
@@ -147,7 +147,7 @@ impl Office {
 
     async fn migrate_here(&self, entity: OnlineId, to: &str, wait: Duration) -> Result<Answer, Problem> {
         let (scene, mailbox) = self.scene_of(entity).await?;
-        let number = to.parse().map(SceneId).map_err(|_| no_scene_here(to))?;
+        let number = to.parse::<SceneId>().map_err(|_| no_scene_here(to))?;
         let to = self.around.post.view().own_of(number).ok_or(number);
         let label = self.label(&mailbox, entity).await;
         let (reply, answer) = oneshot::channel();

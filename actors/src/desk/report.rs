@@ -115,7 +115,7 @@ impl Office {
         let view = self.around.post.view();
         let censuses = self.censuses().await;
         let report = |(id, census): (SceneId, SceneCensus)| SceneReport {
-            id: id.0,
+            id: id.number(),
             scene: self.scene_name(id),
             node: self.around.name.to_string(),
             state: if census.draining { "draining" } else { "open" }.to_owned(),

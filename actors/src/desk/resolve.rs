@@ -104,9 +104,9 @@ pub(super) fn member_of(view: &View, own: Own) -> Result<Member, Problem> {
     view.members.get(&own.session.node).cloned().ok_or_else(|| unknown_node(&view.node_text(own.session.node), view))
 }
 
-/// The scene that a text names: its name, or its number.
+/// The scene that a text names: its name, or its number with or without the generation.
 pub(super) fn scene<'a>(text: &str, view: &'a View) -> Result<&'a ScenePlacement, Problem> {
-    let by_number = || text.parse().ok().and_then(|number| view.scenes.get(&SceneId(number)));
+    let by_number = || view.scene_numbered(text.parse().ok()?);
     view.scene_named(text).or_else(by_number).ok_or_else(|| Problem {
         kind: ProblemKind::NotFound,
         reason: "unknown_scene".to_owned(),

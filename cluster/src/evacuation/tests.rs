@@ -55,7 +55,7 @@ impl World {
 }
 
 fn own(scene: u16) -> Own {
-    Own::new(Session::new(1, 1), SceneId(scene))
+    Own::new(Session::new(1, 1), SceneId::from(scene))
 }
 
 fn target(scene: u16, capacity: u32, room: Option<u32>) -> Target {
@@ -86,7 +86,7 @@ fn no_type() -> Refusal {
 fn moves_in(out: &[Output]) -> Vec<(u32, u16)> {
     let order = |output: &Output| {
         let Output::Move { entity, to } = output else { return None };
-        Some((entity.counter(), to.scene.0))
+        Some((entity.counter(), to.scene.number()))
     };
     out.iter().filter_map(order).collect()
 }

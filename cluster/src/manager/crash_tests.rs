@@ -202,7 +202,7 @@ impl Draws {
         let name = |text: String| NodeName::new(text).expect("a name");
         let scenes = (0..self.below(3u32)).map(|_| {
             let id = u16::try_from(self.below(6u32)).expect("small");
-            SceneDeclaration { id: SceneId(id), name: name(format!("s{id}")), capacity: 1 }
+            SceneDeclaration { id: SceneId::from(id), name: name(format!("s{id}")), capacity: 1 }
         });
         let request = JoinRequest {
             name: name(format!("n{node}")),

@@ -53,7 +53,8 @@ impl World {
 
     fn send_join(&mut self, node: &str, scenes: &[(u16, &str)], own_node: bool) -> Vec<Output> {
         self.last_ticket = Ticket(self.last_ticket.0 + 1);
-        let declare = |&(id, scene): &(u16, &str)| SceneDeclaration { id: SceneId(id), name: name(scene), capacity: 9 };
+        let declare =
+            |&(id, scene): &(u16, &str)| SceneDeclaration { id: SceneId::from(id), name: name(scene), capacity: 9 };
         let request = JoinRequest {
             name: name(node),
             address: format!("{node}:1"),

@@ -8,7 +8,7 @@ use super::*;
 use crate::Session;
 
 fn own(node: u16) -> Own {
-    Own::new(Session::new(node, 1), SceneId(node))
+    Own::new(Session::new(node, 1), SceneId::from(node))
 }
 
 fn id(counter: u32) -> OnlineId {
@@ -116,7 +116,7 @@ fn entities_of_many_ranges_are_kept_apart_and_found_in_any_order() {
         ownership.assign(at(range), own(u16::try_from(range).expect("small")));
     }
     for range in [9, 1, 9, 5, 3] {
-        assert_eq!(ownership.owner_of(at(range)).map(|own| own.scene.0), u16::try_from(range).ok());
+        assert_eq!(ownership.owner_of(at(range)).map(|own| own.scene.number()), u16::try_from(range).ok());
     }
     assert_eq!(ownership.retire(at(3)), Some(own(3)));
     assert_eq!(ownership.owner_of(at(3)), None);

@@ -12,7 +12,7 @@ fn me() -> Place {
 }
 
 fn own(node: u16) -> Own {
-    Own::new(Session::new(node, 1), SceneId(node))
+    Own::new(Session::new(node, 1), SceneId::from(node))
 }
 
 fn entity(counter: u32) -> OnlineId {
@@ -47,7 +47,7 @@ fn record(router: &mut Router, counter: u32, record: Record) -> Vec<Output> {
 fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
     out.iter()
         .filter_map(|output| match output {
-            Output::Data { to, data } => Some((to.scene.0, data.seq)),
+            Output::Data { to, data } => Some((to.scene.number(), data.seq)),
             Output::AskHome { .. }
             | Output::Accepted(_)
             | Output::Busy(_)

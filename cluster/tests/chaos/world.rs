@@ -71,7 +71,7 @@ impl World {
             Node { session, directory, router, spawned: 0 }
         };
         let stage = |number| {
-            let me = Own::new(Session::new(1 + number % plan.nodes, 1), SceneId(1 + number));
+            let me = Own::new(Session::new(1 + number % plan.nodes, 1), SceneId::from(1 + number));
             let types = vec![(TypeName("walker".into()), 1)];
             Stage::new(Settings { me, capacity: plan.capacity, types, limits: plan.limits.clone() })
         };

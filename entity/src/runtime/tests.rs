@@ -259,3 +259,24 @@ fn a_runtime_shows_its_scene_and_sizes() {
     let (runtime, _) = runtime_of(["ann"]);
     assert_eq!(format!("{runtime:?}"), "Runtime { scene: SceneId(1), len: 1, cap: 1, .. }");
 }
+
+#[test]
+fn a_scene_that_is_opened_again_under_its_number_knows_no_handle_from_before() {
+    let mut before = Runtime::new(SceneId::of(40_000, 1));
+    let ann = before.spawn("ann").expect("there is room");
+    before.despawn(ann).expect("ann lives");
+    let bob = before.spawn("bob").expect("there is room");
+    let eve = before.spawn("eve").expect("there is room");
+    assert_eq!(before.highest_generation(), 2);
+
+    let again = SceneId::of(40_000, 2);
+    let mut after = Runtime::new(again).with_first_generation(before.highest_generation() + 1);
+    let old = [ann, bob, eve];
+    assert_eq!(old.map(|handle| after.get(handle)), [Err(LookupError::NotFound); 3]);
+    let [dan, fay] = ["dan", "fay"].map(|name| after.spawn(name).expect("there is room"));
+    assert_eq!((dan.to_string(), fay.generation()), ("40000:0/gen3".to_owned(), 3));
+    assert_eq!(old.map(|handle| after.get(handle)), [Err(LookupError::Stale); 3]);
+    let locals = old.map(|handle| handle.local().expect("a slot"));
+    assert_eq!(locals.map(|local| after.get_local(local)), [Err(LookupError::Stale); 3]);
+    assert_eq!(Runtime::<()>::new(again).with_first_generation(3).highest_generation(), 2);
+}

@@ -57,11 +57,11 @@ impl Speaker {
     }
 
     pub(crate) fn own(&mut self) -> Own {
-        Own::new(self.session(), SceneId(self.pick([0, 1, 2, u16::MAX])))
+        Own::new(self.session(), SceneId(self.pick([0, 1, 2, u32::from(u16::MAX), 1 << 16, u32::MAX])))
     }
 
     pub(crate) fn place(&mut self) -> Place {
-        let scene = SceneId(self.pick([0, 1, 2, u16::MAX]));
+        let scene = SceneId(self.pick([0, 1, 2, u32::from(u16::MAX), 1 << 16, u32::MAX]));
         let ports = [
             Port::Scene(scene),
             Port::Router(0),

@@ -138,7 +138,8 @@ pub(in crate::manager) fn breaking_store() -> (Store, Arc<AtomicBool>) {
 /// A node without scenes asks to join, unless some are named.
 pub(in crate::manager) fn join(node: &str, scenes: &[(u16, &str)]) -> JoinRequest {
     let name = |text: &str| NodeName::new(text).expect("a name");
-    let declare = |&(id, scene): &(u16, &str)| SceneDeclaration { id: SceneId(id), name: name(scene), capacity: 9 };
+    let declare =
+        |&(id, scene): &(u16, &str)| SceneDeclaration { id: SceneId::from(id), name: name(scene), capacity: 9 };
     JoinRequest {
         name: name(node),
         address: "127.0.0.1:1".into(),

@@ -280,7 +280,7 @@ fn a_node_that_joins_again_with_fewer_scenes_loses_the_missing_ones() {
     world.give(Input::Left(a));
     world.ask("a", &[(2, "dunes")]);
     let scenes: Vec<(u16, &str)> =
-        world.manager.view().scenes.values().map(|scene| (scene.id.0, scene.name.as_str())).collect();
+        world.manager.view().scenes.values().map(|scene| (scene.id.number(), scene.name.as_str())).collect();
     assert_eq!(scenes, [(2, "dunes")]);
     assert_eq!(welcomed(&world.ask("b", &[(1, "forest")])), Session::new(2, 1), "the scene is free again");
 }

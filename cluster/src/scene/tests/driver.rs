@@ -140,7 +140,7 @@ impl Driver {
 }
 
 pub(super) fn own(node: u16) -> Own {
-    Own::new(Session::new(node, 1), SceneId(node))
+    Own::new(Session::new(node, 1), SceneId::from(node))
 }
 
 pub(super) fn router() -> Place {

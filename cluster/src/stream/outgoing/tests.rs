@@ -12,7 +12,7 @@ fn place() -> Place {
 }
 
 fn own(node: u16) -> Own {
-    Own::new(Session::new(node, 1), SceneId(node))
+    Own::new(Session::new(node, 1), SceneId::from(node))
 }
 
 fn stream() -> SendStream {
@@ -40,7 +40,7 @@ fn sent(stream: &mut SendStream, now: u64) -> (Vec<(u16, u64)>, usize) {
 
 fn split(out: &[StreamOutput]) -> (Vec<(u16, u64)>, usize) {
     let data = out.iter().filter_map(|output| match output {
-        StreamOutput::Data { to, data } => Some((to.scene.0, data.seq)),
+        StreamOutput::Data { to, data } => Some((to.scene.number(), data.seq)),
         StreamOutput::AskHome => None,
     });
     let data: Vec<_> = data.collect();

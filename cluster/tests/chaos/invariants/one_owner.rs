@@ -25,7 +25,7 @@ pub(crate) fn check_at_rest(entity: OnlineId, record: &Record, active: &[Own]) -
 fn two_active_scenes_or_one_that_the_record_does_not_name_are_found() {
     use slipgate_cluster::Session;
     use slipgate_entity::{RangeId, SceneId};
-    let own = |node| Own::new(Session::new(node, 1), SceneId(node));
+    let own = |node| Own::new(Session::new(node, 1), SceneId::from(node));
     let (entity, record) = (OnlineId::new(RangeId(1), 1), Record::registered(own(1)));
     assert!(check(entity, &record, &[own(1)]).is_ok());
     assert!(check(entity, &record, &[own(2)]).is_err());
