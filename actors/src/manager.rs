@@ -61,6 +61,8 @@ pub struct ManagerActor {
     clock: Clock,
     joins: BTreeMap<Ticket, oneshot::Sender<JoinReply>>,
     last_ticket: Ticket,
+    last_tick: Now,
+    margin: Duration,
 }
 
 impl fmt::Debug for ManagerActor {
@@ -80,8 +82,10 @@ impl ManagerActor {
     }
 
     fn on(store: Store, waits: Waits, out: Box<dyn ManagerOut>, clock: Clock) -> Result<Self, StoreError> {
-        let machine = Manager::load(store.load()?, waits, clock());
-        Ok(Self { machine, store: Some(store), out, clock, joins: BTreeMap::new(), last_ticket: Ticket(0) })
+        let (now, margin) = (clock(), waits.margin);
+        let machine = Manager::load(store.load()?, waits, now);
+        let joins = BTreeMap::new();
+        Ok(Self { machine, store: Some(store), out, clock, joins, last_ticket: Ticket(0), last_tick: now, margin })
     }
 
     fn give(&mut self, mut inputs: Vec<Input>, ctx: &mut Context<Self>) {
@@ -140,6 +144,26 @@ impl ManagerActor {
         ctx.stop();
     }
 
+    /// Looks at the waits. Ticks that lie far apart tell that the process was stopped (SIGSTOP, a frozen machine): it
+    /// has heard nobody meanwhile, and a silence that it slept through is nobody's fault. What is shorter than the
+    /// margin is what the margin is for.
+    fn tick(&mut self, ctx: &mut Context<Self>) {
+        let (now, mut inputs) = ((self.clock)(), self.withdrawn());
+        let slept = Duration::from_micros(now.since(self.last_tick));
+        self.last_tick = now;
+        if slept > TICK + self.margin {
+            tracing::warn!(
+                event = "manager.slept",
+                slept_ms = u64::try_from(slept.as_millis()).unwrap_or(u64::MAX),
+                "the manager's process was stopped for {} ms; every lease begins anew",
+                slept.as_millis()
+            );
+            inputs.push(Input::Slept);
+        }
+        inputs.push(Input::Tick);
+        self.give(inputs, ctx);
+    }
+
     /// Takes out the joins that nobody waits for any more.
     fn withdrawn(&mut self) -> Vec<Input> {
         let gone = self.joins.extract_if(.., |_, asker| asker.is_closed());
@@ -151,11 +175,7 @@ impl Actor for ManagerActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.run_interval(TICK, |actor, ctx| {
-            let mut inputs = actor.withdrawn();
-            inputs.push(Input::Tick);
-            actor.give(inputs, ctx);
-        });
+        ctx.run_interval(TICK, Self::tick);
     }
 }
 

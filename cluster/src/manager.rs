@@ -88,6 +88,9 @@ pub enum Input {
     Left(Session),
     /// Time passed.
     Tick,
+    /// For longer than the margin this manager's process was stopped, and heard nobody. Comes before the next
+    /// [`Tick`](Self::Tick).
+    Slept,
 }
 
 /// What the manager orders, to be performed in this order.
@@ -168,6 +171,7 @@ impl Manager {
                 self.end_leases(now, out);
                 self.decide_all(now, out);
             }
+            Input::Slept => self.begin_leases_anew(now),
         }
     }
 
@@ -215,6 +219,20 @@ impl Manager {
             out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
         }
         self.decide_held_by(session, now, out);
+    }
+
+    /// What was renewed while nobody listened is not known, as after a restart.
+    fn begin_leases_anew(&mut self, now: Now) {
+        let until = now + self.waits.lease;
+        for life in self.lives.values_mut() {
+            life.lease_until = life.lease_until.max(until);
+        }
+        for end in self.ending.values_mut() {
+            *end = until.max(*end);
+        }
+        for queue in self.joins.values_mut() {
+            queue.wait_anew(now + self.waits.probe);
+        }
     }
 
     /// Reports leases that ran out, each once; after the margin, declares the sessions dead.

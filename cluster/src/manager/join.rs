@@ -59,6 +59,17 @@ enum Verdict {
     Wait,
 }
 
+impl Queue {
+    /// Gives the holder of the name until then: what it said meanwhile was not heard.
+    pub(super) fn wait_anew(&mut self, until: Now) {
+        self.inquiry = match self.inquiry {
+            Inquiry::Open { .. } => Inquiry::Open { until },
+            Inquiry::Asked { .. } => Inquiry::Asked { until },
+            Inquiry::Answered => Inquiry::Answered,
+        };
+    }
+}
+
 impl Manager {
     pub(super) fn ask_to_join(&mut self, applicant: Applicant, now: Now, out: &mut Vec<Output>) {
         let name = applicant.request.name.clone();

@@ -68,6 +68,18 @@ fn a_linked_holder_that_stays_silent_for_the_probe_time_loses_its_name() {
 }
 
 #[test]
+fn a_holder_that_was_asked_while_the_manager_was_stopped_has_all_the_time_to_answer() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.link(a, true);
+    world.ask("a", &[]);
+    world.wait_ms(60_000);
+    world.give(Input::Slept);
+    assert_eq!(world.give(Input::Tick), []);
+    assert_eq!(answer(&world.give(Input::ProbeAnswered(a))), name_taken("a"));
+}
+
+#[test]
 fn an_answer_to_no_probe_decides_nothing() {
     let mut world = World::new();
     let a = world.join("a");

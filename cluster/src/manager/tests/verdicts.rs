@@ -102,6 +102,21 @@ fn a_manager_that_has_just_restarted_waits_a_whole_lease_and_the_margin_before_i
 }
 
 #[test]
+fn a_manager_that_was_stopped_has_heard_nobody_and_begins_all_leases_anew() {
+    let mut world = World::new();
+    let first = world.join("a");
+    world.link(first, true);
+    let (second, b) = (world.replace(first), world.join("b"));
+    world.wait_ms(60_000);
+    world.give(Input::Slept);
+    world.renew(b);
+    world.wait_ms(11_999);
+    assert_eq!(died(&world.give(Input::Tick)), []);
+    world.wait_ms(1);
+    assert_eq!(died(&world.give(Input::Tick)), [first, second, b]);
+}
+
+#[test]
 fn an_earlier_life_of_the_managers_own_node_is_dead_as_soon_as_the_next_one_has_its_store() {
     let mut world = World::new();
     let first = welcomed(&world.ask_as_own("m"));
