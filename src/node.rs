@@ -31,10 +31,10 @@ use tokio::sync::watch;
 
 use self::desks::SharedDesk;
 use self::ports::Ports;
+use crate::admin;
 use crate::config::{self, Config, ConfigErrors};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
-use crate::transport::TcpPort;
-use crate::{admin, transport};
+use crate::transport::{Tcp, TcpPort};
 
 /// Why a node did not start, or did not end as it should.
 #[derive(Debug, Error)]
@@ -123,7 +123,8 @@ async fn live(config: &Config) -> Result<(), NodeError> {
         seat: seat.clone(),
         standing,
     };
-    let port = TcpPort::new(ports.peers).map_err(disk("cannot accept peers; data in"))?;
+    let tcp = Tcp { silence: config.limits.silence };
+    let port = TcpPort::new(ports.peers, tcp).map_err(disk("cannot accept peers; data in"))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
 
     let desks = SharedDesk::default();
@@ -177,8 +178,9 @@ impl Node<'_> {
         let Self { config, seat, clock, .. } = self;
         let (name, seat) = (&config.node.name, seat.as_ref());
         self.standing.send_replace(Standing::Joining);
+        let tcp = Tcp { silence: config.limits.silence };
         let welcome = tokio::select! {
-            welcome = joining::join(config, seat, *clock, self.request.clone(), &transport::Tcp) => welcome?,
+            welcome = joining::join(config, seat, *clock, self.request.clone(), &tcp) => welcome?,
             () = wish.come() => return Ok(End::Stopped),
         };
         // Only now: a node that is refused leaves the files of the one that holds its name alone.

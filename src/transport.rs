@@ -1,7 +1,7 @@
 //! TCP behind the seam of links.
 //!
-//! Sockets send at once (no Nagle) and notice a peer that takes nothing any more within
-//! `SILENCE`. A host name is looked up anew at every dial, within the dial's time: a container that
+//! Sockets send at once (no Nagle) and notice a machine that takes nothing any more within
+//! [`Tcp::silence`]. A host name is looked up anew at every dial, within the dial's time: a container that
 //! starts again may have another address.
 
 use std::io;
@@ -14,14 +14,17 @@ use tokio::time::timeout;
 
 /// TCP.
 #[derive(Clone, Copy, Debug)]
-pub struct Tcp;
+pub struct Tcp {
+    /// How long a peer's machine may leave bytes unacknowledged.
+    pub silence: Duration,
+}
 
 impl Transport for Tcp {
     fn dial<'a>(&'a self, address: &'a str) -> Later<'a, io::Result<Connection>> {
         Box::pin(async move {
             let dialled = timeout(DIAL, TcpStream::connect(address)).await;
             let stream = dialled.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "no answer in time"))??;
-            tune(&stream)?;
+            tune(&stream, self.silence)?;
             Ok(Box::new(stream) as Connection)
         })
     }
@@ -31,6 +34,7 @@ impl Transport for Tcp {
 #[derive(Debug)]
 pub struct TcpPort {
     listener: TcpListener,
+    tcp: Tcp,
 }
 
 impl TcpPort {
@@ -39,9 +43,9 @@ impl TcpPort {
     /// # Errors
     ///
     /// If the system refuses; outside a tokio runtime this panics, as tokio does.
-    pub fn new(bound: std::net::TcpListener) -> io::Result<Self> {
+    pub fn new(bound: std::net::TcpListener, tcp: Tcp) -> io::Result<Self> {
         bound.set_nonblocking(true)?;
-        Ok(Self { listener: TcpListener::from_std(bound)? })
+        Ok(Self { listener: TcpListener::from_std(bound)?, tcp })
     }
 }
 
@@ -49,21 +53,21 @@ impl Listener for TcpPort {
     fn accept(&mut self) -> Later<'_, io::Result<(Connection, String)>> {
         Box::pin(async move {
             let (stream, from) = self.listener.accept().await?;
-            tune(&stream)?;
+            tune(&stream, self.tcp.silence)?;
             Ok((Box::new(stream) as Connection, from.to_string()))
         })
     }
 }
 
-fn tune(stream: &TcpStream) -> io::Result<()> {
+fn tune(stream: &TcpStream, silence: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
-    let keepalive = TcpKeepalive::new().with_time(SILENCE / 2).with_interval(SILENCE / 5);
+    // The system counts these in whole seconds, and has none at 0.
+    let [time, interval] = [silence / 2, silence / 5].map(|wait| wait.max(Duration::from_secs(1)));
+    let keepalive = TcpKeepalive::new().with_time(time).with_interval(interval);
     socket.set_tcp_keepalive(&keepalive)?;
-    socket.set_tcp_user_timeout(Some(SILENCE))
+    socket.set_tcp_user_timeout(Some(silence))
 }
 
 /// How long a dial may take, looking the name up included.
 const DIAL: Duration = Duration::from_secs(3);
-/// How long a peer's machine may leave bytes unacknowledged: half the default lease.
-const SILENCE: Duration = Duration::from_secs(5);

@@ -6,7 +6,8 @@
 //!
 //! Keeps: the lanes' bounds; one connection; a newer one of the same session replaces the older, unless that
 //! still answers: then the newer one is a handshake that somebody has recorded; what was meant for one life of
-//! the peer is not told to the next.
+//! the peer is not told to the next; a connection over which nothing comes any more is given up, as it may be open at
+//! this end alone.
 //! Leaves out: what the messages mean; whether a silent peer is dead.
 
 mod credence;
@@ -87,6 +88,8 @@ pub struct Surroundings {
     pub caller: Caller,
     /// Hears of the link's ups and downs.
     pub member: Mailbox<MemberActor>,
+    /// How long the peer may say nothing at all, not even an answer to a ping, before the connection is given up.
+    pub silence: Duration,
 }
 
 /// A link's actor.
@@ -204,7 +207,8 @@ impl LinkActor {
         self.tell_member(LinkState::Up);
         let member = self.around.member.clone();
         let on_pong = move || member.tell(crate::member::LinkNews { session, state: LinkState::Answered });
-        let running = wire::run(connection, session, self.shared.clone(), self.around.post.clone(), on_pong);
+        let running =
+            wire::run(connection, session, self.shared.clone(), self.around.post.clone(), self.around.silence, on_pong);
         let task = ctx.spawn(running.into_actor(self).map(|ended, link, ctx| link.ended(&ended, ctx)));
         self.task = Some(task);
     }
@@ -262,7 +266,18 @@ impl LinkActor {
         if let Some(newer) = self.newer.take() {
             return self.connected(newer, ctx);
         }
-        tracing::warn!(event = "link.lost", peer = %name, "the link to {name} is lost, it is being built anew: {ended}");
+        match ended {
+            Ended::Silent(_) => tracing::warn!(
+                event = "link.silent",
+                peer = %name,
+                "{ended}; the link to {name} is being built anew"
+            ),
+            Ended::Closed | Ended::Bye | Ended::Broken(_) | Ended::Frame(_) | Ended::Transfer(_) => tracing::warn!(
+                event = "link.lost",
+                peer = %name,
+                "the link to {name} is lost, it is being built anew: {ended}"
+            ),
+        }
         self.state = State::Connecting;
         self.tell_member(LinkState::Down);
         let grace = ctx.run_later(GRACE, |link, _| link.tell_member(LinkState::Lost));

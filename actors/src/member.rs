@@ -141,6 +141,8 @@ pub struct Surroundings {
     pub chronicle: Mailbox<Chronicle>,
     /// The node's directory: it hears of verdicts.
     pub directory: Mailbox<DirectoryActor>,
+    /// How long a peer may say nothing at all before its link is built anew.
+    pub silence: Duration,
     /// Told when this session is over: there was a verdict on it, or there is a later life of this node.
     pub over: watch::Sender<bool>,
 }
@@ -257,6 +259,7 @@ impl MemberActor {
                 transport: self.around.transport.clone(),
                 caller: self.around.caller.clone(),
                 member: self.mailbox.clone().expect("the mailbox is made when the actor starts"),
+                silence: self.around.silence,
             };
             let link = Mailbox::new(LinkActor::new(peer, around).start(), LINK_MAILBOX);
             self.around.post.link(member.session, Arc::new(link.clone()));

@@ -179,6 +179,7 @@ impl Node {
             seat: None,
             chronicle,
             directory: directory.clone(),
+            silence: Duration::from_secs(5),
             over,
         };
         let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());

@@ -83,12 +83,13 @@ impl Node {
         let around = member::Surroundings {
             post: post.clone(),
             clock,
-            transport: Arc::new(Tcp),
+            transport: Arc::new(Tcp { silence: SILENCE }),
             caller: Caller { cluster: CLUSTER.to_owned(), name: name(number) },
             manager: CLUSTER.to_owned(),
             seat: None,
             chronicle,
             directory,
+            silence: SILENCE,
             over,
         };
         let welcome = Welcome { session, view, lease: LEASE, asked: Now(0) };
@@ -96,7 +97,7 @@ impl Node {
         let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new(CLUSTER).expect("it is a name");
         let gate = Gate { cluster: CLUSTER.to_owned(), name: name(number), manager, seat: None, standing };
-        actix_rt::spawn(gate::keep(gate, Box::new(TcpPort::new(port)?)));
+        actix_rt::spawn(gate::keep(gate, Box::new(TcpPort::new(port, Tcp { silence: SILENCE })?)));
         Ok(Self { router, scene, _standing: tell_standing, _over: over_news })
     }
 
@@ -204,3 +205,6 @@ fn view(addresses: &[String]) -> View {
 
 /// As in the program.
 const MAILBOX: usize = 1 << 16;
+
+/// As configured by default.
+const SILENCE: Duration = Duration::from_secs(5);

@@ -60,6 +60,10 @@ pub struct LimitSettings {
     /// How long a scene remembers where an entity went; at least `transfer` + `decide`.
     #[serde(with = "humantime_serde")]
     pub tombstone: Duration,
+    /// How long a peer may say nothing at all, not even an answer to a ping, before its link is built anew.
+    /// Default 5 s: half the default lease.
+    #[serde(with = "humantime_serde")]
+    pub silence: Duration,
 }
 
 impl From<&LimitSettings> for Limits {
@@ -111,9 +115,13 @@ impl Default for LimitSettings {
             resend_first: limits.resend_first,
             resend_max: limits.resend_max,
             tombstone: limits.tombstone,
+            silence: SILENCE,
         }
     }
 }
+
+/// Half the default lease: a lost link is found and built anew before the lease of whoever is behind it ends.
+const SILENCE: Duration = Duration::from_secs(5);
 
 fn count(number: u32) -> usize {
     usize::try_from(number).expect("the program runs where a pointer has 32 bits or more")

@@ -76,6 +76,8 @@ const MIB: u64 = 1 << 20;
 const STEP: Kind = Kind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(3600) };
 const LEASE: Kind = Kind::Duration { min: Duration::from_secs(1), max: Duration::from_secs(600) };
 const MARGIN: Kind = Kind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(60) };
+/// Looks at a quiet link come five times as often.
+const SILENCE: Kind = Kind::Duration { min: Duration::from_millis(250), max: Duration::from_secs(600) };
 const COUNT: Kind = Kind::Count { min: 1, max: 1 << 24 };
 const BUFFER: Kind = Kind::Size { min: 1, max: 1 << 30 };
 /// What fits into a frame between nodes, with a batch before it.
@@ -85,7 +87,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 36] = [
+pub(super) static KEYS: [Key; 37] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -122,6 +124,7 @@ pub(super) static KEYS: [Key; 36] = [
     Key::new("limits.resend_first", STEP, Preset::Limit),
     Key::new("limits.resend_max", STEP, Preset::Limit),
     Key::new("limits.tombstone", STEP, Preset::Limit),
+    Key::new("limits.silence", SILENCE, Preset::Limit),
 ];
 
 /// The keys of one scene.

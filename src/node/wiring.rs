@@ -108,12 +108,13 @@ pub(super) fn wire(
     let around = member::Surroundings {
         post: post.clone(),
         clock,
-        transport: Arc::new(Tcp),
+        transport: Arc::new(Tcp { silence: config.limits.silence }),
         caller: Caller { cluster: config.cluster.name.clone(), name: name.clone() },
         manager,
         seat: seat.cloned(),
         chronicle: chronicle.clone(),
         directory: directory.clone(),
+        silence: config.limits.silence,
         over,
     };
     // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.

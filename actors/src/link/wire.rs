@@ -2,8 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
@@ -13,9 +14,9 @@ use slipgate_proto::assembly::{Assembly, AssemblyError};
 use slipgate_proto::frame::{self, Frame, FrameError, Wire};
 use slipgate_proto::lanes::{LaneLimits, Lanes};
 use thiserror::Error;
-use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use super::credence;
@@ -32,7 +33,7 @@ pub(super) struct Shared {
     pub(super) bytes_in: Cell<u64>,
     /// The peer has said goodbye.
     pub(super) bye: Cell<bool>,
-    /// Frames that came in.
+    /// Bytes that came in, in whole frames or not.
     pub(super) heard: Cell<u64>,
     /// A pong is waited for; others are nobody's answer.
     pub(super) asked: Cell<bool>,
@@ -64,25 +65,30 @@ pub(super) enum Ended {
     Bye,
     #[error("the connection broke: {0}")]
     Broken(#[from] io::Error),
+    #[error("the peer has said nothing for {} ms, not even an answer to a ping", .0.as_millis())]
+    Silent(Duration),
     #[error("the peer sent what is no frame: {0}")]
     Frame(#[from] FrameError),
     #[error("the peer sent what is no transfer: {0}")]
     Transfer(#[from] AssemblyError),
 }
 
-/// Runs a connection to its end.
+/// Runs a connection to its end, or until the peer has said nothing for `silence`.
 pub(super) async fn run(
     connection: Connection,
     peer: Session,
     shared: Rc<Shared>,
     post: Post,
+    silence: Duration,
     on_pong: impl Fn(),
 ) -> Ended {
     let (input, output) = tokio::io::split(connection);
+    let input = Heard { input, shared: shared.clone() };
     let mut read = pin!(read(input, peer, &shared, &post, on_pong));
     let broken = tokio::select! {
         ended = &mut read => return ended.err().unwrap_or(Ended::Closed),
         ended = write(output, &shared) => ended.err().unwrap_or(Ended::Closed),
+        () = silent(&shared, silence) => return Ended::Silent(silence),
     };
     // A peer that stops closes right behind its goodbye, so writing may fail before that is read.
     match timeout(LAST_WORDS, read).await {
@@ -116,19 +122,51 @@ fn fill(buffer: &mut BytesMut, lanes: &mut Lanes) {
     }
 }
 
-async fn read(
+/// Ends once nothing has come in for `silence`; asks for a word meanwhile. Something between the nodes may let
+/// bytes through in one direction only, or in none, and keep the connection open: TCP alone notices that after
+/// minutes, if ever.
+async fn silent(shared: &Shared, silence: Duration) {
+    let mut looks = tokio::time::interval(silence / LOOKS);
+    // A process that was stopped has not listened: what came meanwhile is read before the next look.
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut heard, mut quiet) = (shared.heard.get(), 0);
+    looks.tick().await;
+    loop {
+        looks.tick().await;
+        if heard != shared.heard.get() {
+            (heard, quiet) = (shared.heard.get(), 0);
+            continue;
+        }
+        quiet += 1;
+        if quiet >= LOOKS {
+            return;
+        }
+        shared.lanes.borrow_mut().ping();
+        shared.wake.notify_one();
+    }
+}
+
+/// Counts what is read.
+struct Heard {
     input: ReadHalf<Connection>,
-    peer: Session,
-    shared: &Shared,
-    post: &Post,
-    on_pong: impl Fn(),
-) -> Result<(), Ended> {
+    shared: Rc<Shared>,
+}
+
+impl AsyncRead for Heard {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let done = Pin::new(&mut self.input).poll_read(cx, buffer);
+        self.shared.heard.set(self.shared.heard.get() + (buffer.filled().len() - before) as u64);
+        done
+    }
+}
+
+async fn read(input: Heard, peer: Session, shared: &Shared, post: &Post, on_pong: impl Fn()) -> Result<(), Ended> {
     let codec = LengthDelimitedCodec::builder().max_frame_length(frame::BYTES_MAX).new_codec();
     let mut frames = FramedRead::with_capacity(input, codec, FLUSH_BYTES);
     let mut assembly = Assembly::default();
     while let Some(bytes) = frames.next().await {
         let bytes = bytes?;
-        shared.heard.set(shared.heard.get() + 1);
         shared.bytes_in.set(shared.bytes_in.get() + bytes.len() as u64 + 4);
         metrics::counter!("slipgate_peer_bytes_total", "direction" => "in").increment(bytes.len() as u64 + 4);
         match Frame::decode(&bytes)? {
@@ -184,12 +222,15 @@ fn deliver(batch: Vec<Wire>, peer: Session, post: &Post) {
 const FLUSH_BYTES: usize = 64 << 10;
 /// For reading what has come already once writing has failed.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Looks at a quiet connection before it counts as silent; each but the last asks for a word.
+const LOOKS: u32 = 5;
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use slipgate_cluster::View;
+    use tokio::io::AsyncReadExt;
 
     use super::*;
 
@@ -201,8 +242,49 @@ mod tests {
         let shared = Rc::new(Shared::new());
         shared.lanes.borrow_mut().ping();
         let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
-        run(Box::new(ours), Session::new(2, 1), shared, post, || {}).await
+        run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {}).await
     }
+
+    /// How a connection ends whose peer answers so many pings and says nothing else, and how many pings it got.
+    async fn quiet(answers: u32) -> (Ended, u32) {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 10);
+        let shared = Rc::new(Shared::new());
+        let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
+        let running = run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {});
+        let answering = async {
+            let mut pings = 0;
+            while theirs.read_u32().await.is_ok() {
+                assert_eq!(theirs.read_u8().await.expect("a frame"), Frame::Ping.encode()[0]);
+                pings += 1;
+                if pings <= answers {
+                    let pong = [&1_u32.to_be_bytes()[..], &Frame::Pong.encode()].concat();
+                    theirs.write_all(&pong).await.expect("it is read");
+                }
+            }
+            pings
+        };
+        tokio::join!(running, answering)
+    }
+
+    #[actix_rt::test]
+    async fn a_peer_that_says_nothing_is_pinged_and_then_given_up() {
+        tokio::time::pause();
+        let (ended, pings) = quiet(0).await;
+        assert!(matches!(ended, Ended::Silent(QUIET)), "{ended}");
+        assert_eq!(pings, LOOKS - 1);
+    }
+
+    #[actix_rt::test]
+    async fn a_peer_that_has_nothing_to_say_but_answers_is_kept() {
+        tokio::time::pause();
+        let began = tokio::time::Instant::now();
+        let (ended, pings) = quiet(100).await;
+        assert!(matches!(ended, Ended::Silent(QUIET)), "{ended}");
+        assert_eq!(pings, 100 + LOOKS - 1);
+        assert!(began.elapsed() > 20 * QUIET, "{:?}", began.elapsed());
+    }
+
+    const QUIET: Duration = Duration::from_secs(5);
 
     #[actix_rt::test]
     async fn a_goodbye_is_heard_also_where_writing_fails_first() {

@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 36] = [
+const OTHERS: [(&str, &str); 37] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -44,6 +44,7 @@ const OTHERS: [(&str, &str); 36] = [
     ("limits.resend_first", "50ms"),
     ("limits.resend_max", "3s"),
     ("limits.tombstone", "1m"),
+    ("limits.silence", "3s"),
 ];
 
 /// Value and source of a key.
