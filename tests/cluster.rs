@@ -3,6 +3,9 @@
 //! | module | shows |
 //! |---|---|
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
+//! | `kills` | any node is killed at any moment under fire |
+//! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
+//! | `verdicts` | leases that end, and what a dead node leaves behind |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
 //! | `names` | two nodes with one name, and lives that follow each other |
 //! | `strangers` | whoever does not belong is refused and told why |
@@ -16,10 +19,16 @@ mod nodes;
 #[path = "support/relayed_lines.rs"]
 mod relayed_lines;
 
+#[path = "cluster/fire.rs"]
+mod fire;
+#[path = "cluster/kills.rs"]
+mod kills;
 #[path = "cluster/manager.rs"]
 mod manager;
 #[path = "cluster/names.rs"]
 mod names;
+#[path = "cluster/sleeps.rs"]
+mod sleeps;
 #[path = "cluster/strangers.rs"]
 mod strangers;
 #[path = "cluster/tours.rs"]

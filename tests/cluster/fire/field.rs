@@ -1,0 +1,200 @@
+//! A cluster to be put under fire: its processes, where they are asked, and what they wrote.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use slipgate_proto::admin::ClusterReport;
+
+use super::{Board, Evidence, Judgement, Plan, clear, judge};
+use crate::move_lines::{check, object};
+use crate::nodes::{Cluster, Launch, Line, Node};
+use crate::stop_all;
+
+/// Each node and its scenes; node `m`, where there is one, is the manager's and has none.
+pub(crate) const SCENES: [(&str, &str); 4] = [("forest", "n1"), ("tower", "n1"), ("harbor", "n2"), ("keep", "n3")];
+
+/// Three nodes with scenes.
+pub(crate) const NAMES: [&str; 3] = ["n1", "n2", "n3"];
+
+/// A running cluster.
+pub(crate) struct Field {
+    pub(crate) cluster: Cluster,
+    pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) board: Board,
+    settings: Vec<(String, String)>,
+    ended: Vec<String>,
+}
+
+impl Field {
+    /// Three nodes, and one for the manager if that is none of them; with these settings beside short deadlines.
+    pub(crate) fn start(manager: &str, settings: &[(&str, &str)]) -> Self {
+        Self::start_by(manager, settings, |_, launch| launch)
+    }
+
+    /// The same, with something done to each launch.
+    pub(crate) fn start_by(
+        manager: &str,
+        settings: &[(&str, &str)],
+        launched: impl for<'a> Fn(&str, Launch<'a>) -> Launch<'a>,
+    ) -> Self {
+        let settings = STEPS.iter().chain(settings).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let mut field = Self {
+            cluster: Cluster::new(manager, &SCENES),
+            nodes: BTreeMap::new(),
+            board: Board::default(),
+            settings: settings.collect(),
+            ended: Vec::new(),
+        };
+        let names: BTreeSet<&str> = NAMES.into_iter().chain([manager]).collect();
+        for name in names {
+            let node = launched(name, field.launch(name)).start();
+            field.nodes.insert(name.to_owned(), node);
+        }
+        for name in NAMES {
+            field.nodes[name].await_range();
+            field.board.put(&field.nodes[name]);
+        }
+        assert_eq!(field.await_health(), Vec::<String>::new());
+        field
+    }
+
+    pub(crate) fn launch(&self, name: &str) -> Launch<'_> {
+        let launch = self.cluster.launch(name);
+        self.settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value))
+    }
+
+    /// A plan in which walkers are born in all scenes but those of these nodes.
+    pub(crate) fn births(but: &[&str]) -> Vec<&'static str> {
+        SCENES.iter().filter(|(_, node)| !but.contains(node)).map(|(scene, _)| *scene).collect()
+    }
+
+    /// How many lines each node has written.
+    pub(crate) fn marks(&self) -> BTreeMap<String, usize> {
+        self.nodes.iter().map(|(name, node)| (name.clone(), node.count())).collect()
+    }
+
+    /// Kills a node.
+    pub(crate) fn kill(&mut self, name: &str) {
+        self.board.excuse(name);
+        let node = self.nodes.get_mut(name).expect("a node of the field");
+        node.kill();
+        self.ended.extend(node.lines());
+        self.board.strike(name);
+    }
+
+    /// Starts a node that was killed.
+    pub(crate) fn restart(&mut self, name: &str) {
+        let again = self.launch(name).start();
+        if NAMES.contains(&name) {
+            again.await_range();
+            self.board.put(&again);
+        } else {
+            again.await_event("node.working");
+        }
+        self.nodes.insert(name.to_owned(), again);
+    }
+
+    /// Lines of a kind that the nodes wrote after their marks; a node without a mark began later.
+    pub(crate) fn told(&self, marks: &BTreeMap<String, usize>, event: &str) -> Vec<Line> {
+        let after = |name: &String| marks.get(name).copied().unwrap_or(0);
+        let lines = self.nodes.iter().flat_map(|(name, node)| node.lines().into_iter().skip(after(name)));
+        lines.filter_map(|line| object(&line)).filter(|line| line["event"] == event).collect()
+    }
+
+    /// The nodes of which a life was declared dead since these marks.
+    pub(crate) fn verdicts(&self, marks: &BTreeMap<String, usize>) -> BTreeSet<String> {
+        let told = self.told(marks, "node.dead");
+        told.iter().filter_map(|line| line["peer"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Waits until every node finds every other in its latest life, ready and linked.
+    pub(crate) fn await_health(&self) -> Vec<String> {
+        let began = Instant::now();
+        loop {
+            let wrong: Vec<String> = NAMES.iter().flat_map(|asked| self.ails(asked)).collect();
+            if wrong.is_empty() || began.elapsed() > SETTLES {
+                return wrong;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Whom a node does not find well.
+    fn ails(&self, asked: &str) -> Vec<String> {
+        let report: ClusterReport = match self.nodes[asked].client().get("/api/v1/status") {
+            Ok(report) => report,
+            Err(error) => return vec![format!("{asked}: {error}")],
+        };
+        let is_well = |name: &&String| {
+            let node = report.nodes.iter().find(|node| node.node == **name);
+            node.is_some_and(|node| {
+                u64::from(node.incarnation) == self.latest_life(name)
+                    && node.state == "ready"
+                    && node.links.iter().all(|link| link.state == "up")
+            })
+        };
+        let ill = self.nodes.keys().filter(|name| !is_well(name));
+        ill.map(|name| format!("{asked} does not find {name} well: {:?}", report.nodes)).collect()
+    }
+
+    fn latest_life(&self, name: &str) -> u64 {
+        let told = self.nodes[name].told("node.working");
+        told.last().and_then(|line| line["incarnation"].as_u64()).unwrap_or_default()
+    }
+
+    /// Waits for the cluster to be well again, then for the accounts of what happened under fire, then for empty
+    /// tables. `killed` have ended beside those that were declared dead since the marks.
+    ///
+    /// # Panics
+    ///
+    /// If anything is not as it must be.
+    pub(crate) fn settle(&self, evidence: &Evidence, marks: &BTreeMap<String, usize>, killed: &[&str]) -> Judgement {
+        eprintln!("  {evidence}");
+        let mut wrong = self.await_health();
+        let mut ended = self.verdicts(marks);
+        ended.extend(killed.iter().map(|name| (*name).to_owned()));
+        let judgement = judge(&self.board, evidence, &ended, SETTLES);
+        eprintln!("  {judgement}, {ended:?} had ended");
+        wrong.extend_from_slice(&judgement.wrong);
+        wrong.extend(clear(&self.board, &evidence.walkers, SETTLES));
+        assert!(wrong.is_empty(), "{} faults: {:#?}", wrong.len(), &wrong[..wrong.len().min(FAULTS_TOLD)]);
+        judgement
+    }
+
+    /// Stops all nodes; every move must have been told in full, but those of sources that were killed.
+    pub(crate) fn stop(self, killed: &[&str]) {
+        let Self { mut nodes, ended, .. } = self;
+        let mut running: Vec<Node> = std::mem::take(&mut nodes).into_values().collect();
+        stop_all(&mut running);
+        let lines: Vec<String> = ended.into_iter().chain(running.iter().flat_map(Node::lines)).collect();
+        let told = check(lines.iter().map(String::as_str), killed).unwrap_or_else(|wrong| panic!("{wrong:#?}"));
+        eprintln!("{told}");
+    }
+}
+
+/// A plan with a walker or more born in each of these scenes.
+pub(crate) fn plan<'a>(seed: u64, births: &'a [&'a str], walkers_per_scene: u32) -> Plan<'a> {
+    Plan {
+        seed,
+        births,
+        walkers_per_scene,
+        scenes: &["forest", "tower", "harbor", "keep"],
+        movers: 4,
+        answers_within: ANSWERS,
+        moves_within: MOVES,
+    }
+}
+
+/// The steps of a move, so short that one is answered before a round is over.
+const STEPS: [(&str, &str); 4] =
+    [("limits.reserve", "1s"), ("limits.transfer", "1s"), ("limits.decide", "1s"), ("limits.settle", "500ms")];
+/// An answer to a message waits for the verdict on the node that does not give it, and for its manager before that.
+const ANSWERS: Duration = Duration::from_secs(10);
+/// The four steps of a move, and looking for its entity.
+const MOVES: Duration = Duration::from_secs(6);
+/// How long after the fire everything may take to be settled, on a machine that does other things as well.
+const SETTLES: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// One cause has a fault for every account.
+const FAULTS_TOLD: usize = 10;
