@@ -1,31 +1,40 @@
 //! What has happened on this node: the latest events, and the latest moves that began here.
 //!
-//! Keeps: a bounded number of each; events are numbered, so a reader that comes late sees a gap.
+//! Keeps: a bounded number of each; events are numbered, so a reader that comes late sees a gap; nothing is put into
+//! words before somebody reads it.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use actix::{Actor, Context, Handler, Message};
+use slipgate_cluster::moves::MoveId;
 use slipgate_proto::admin::{Event, MoveReport};
 use tokio::sync::oneshot;
 
 use crate::mailbox::{Counted, Mailbox};
+use crate::scene::Story;
+
+/// Something that happened on this node.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// A scene tells of a move.
+    Move(Story),
+    /// Whatever else, without node and number.
+    Else(Event),
+}
 
 /// Something that happened; see [`take_down`].
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Happened {
-    /// The event, without node and number.
-    pub event: Event,
-    /// The move as it now stands, if the event is about one that began here.
-    pub about: Option<MoveReport>,
+    happening: Happening,
     /// Its room in the mailbox.
-    counted: Counted,
+    _counted: Counted,
 }
 
 /// Takes an event down; with too many on their way it is dropped, and counted as such.
-pub fn take_down(chronicle: &Mailbox<Chronicle>, event: Event, about: Option<MoveReport>) {
+pub fn take_down(chronicle: &Mailbox<Chronicle>, happening: Happening) {
     match chronicle.claim() {
-        Some(counted) => chronicle.tell(Happened { event, about, counted }),
+        Some(counted) => chronicle.tell(Happened { happening, _counted: counted }),
         None => metrics::counter!("slipgate_messages_dropped_total", "at" => "chronicle").increment(1),
     }
 }
@@ -75,11 +84,19 @@ pub struct MoveCounts {
 #[derive(Debug)]
 pub struct Chronicle {
     node: String,
-    events: VecDeque<Event>,
+    events: VecDeque<Happening>,
+    /// Number of the latest event.
     last: u64,
-    open: BTreeMap<String, MoveReport>,
-    ended: VecDeque<MoveReport>,
+    open: BTreeMap<MoveId, Story>,
+    ended: VecDeque<Ended>,
     counts: MoveCounts,
+}
+
+/// A move that has ended.
+#[derive(Debug)]
+struct Ended {
+    story: Story,
+    began_ms: u64,
 }
 
 impl Chronicle {
@@ -96,22 +113,57 @@ impl Chronicle {
         }
     }
 
-    fn note_move(&mut self, report: MoveReport) {
-        match report.result.as_str() {
-            "open" => {
-                self.open.insert(report.id.clone(), report);
+    fn note(&mut self, happening: Happening) {
+        if let Happening::Move(story) = &happening {
+            self.note_move(story.clone());
+        }
+        self.last += 1;
+        self.events.push_back(happening);
+        if self.events.len() > EVENTS_MAX {
+            self.events.pop_front();
+        }
+    }
+
+    fn note_move(&mut self, story: Story) {
+        let id = story.id();
+        match story.result() {
+            None => return,
+            Some("open") => {
+                self.open.insert(id, story);
                 if self.open.len() > OPEN_MAX {
                     self.open.pop_first();
                 }
                 return;
             }
-            "ok" => self.counts.ok += 1,
-            "refused" => self.counts.refused += 1,
-            _ => self.counts.failed += 1,
+            Some("ok") => self.counts.ok += 1,
+            Some("refused") => self.counts.refused += 1,
+            Some(_) => self.counts.failed += 1,
         }
-        let began_ms = self.open.remove(&report.id).map_or(report.began_ms, |begun| begun.began_ms);
-        self.ended.push_front(MoveReport { began_ms, ..report });
+        let began_ms = self.open.remove(&id).map_or(story.unix_ms(), |begun| begun.unix_ms());
+        self.ended.push_front(Ended { story, began_ms });
         self.ended.truncate(ENDED_MAX);
+    }
+
+    /// The kept events after number `after`, put into words as they are taken.
+    fn events_after(&self, after: u64) -> impl Iterator<Item = Event> + '_ {
+        let first = self.last + 1 - self.events.len() as u64;
+        let skipped = usize::try_from(after.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX);
+        (first..).zip(&self.events).skip(skipped).map(|(number, happening)| {
+            let event = match happening {
+                Happening::Move(story) => story.event(),
+                Happening::Else(event) => event.clone(),
+            };
+            Event { node: self.node.clone(), number, ..event }
+        })
+    }
+
+    /// Open moves, then those that have ended, the latest first.
+    fn moves(&self) -> impl Iterator<Item = MoveReport> + '_ {
+        let ended = self
+            .ended
+            .iter()
+            .filter_map(|Ended { story, began_ms }| Some(MoveReport { began_ms: *began_ms, ..story.report()? }));
+        self.open.values().filter_map(Story::report).chain(ended)
     }
 }
 
@@ -122,16 +174,8 @@ impl Actor for Chronicle {
 impl Handler<Happened> for Chronicle {
     type Result = ();
 
-    fn handle(&mut self, Happened { event, about, counted }: Happened, _: &mut Context<Self>) {
-        drop(counted);
-        self.last += 1;
-        self.events.push_back(Event { node: self.node.clone(), number: self.last, ..event });
-        if self.events.len() > EVENTS_MAX {
-            self.events.pop_front();
-        }
-        if let Some(report) = about {
-            self.note_move(report);
-        }
+    fn handle(&mut self, Happened { happening, .. }: Happened, _: &mut Context<Self>) {
+        self.note(happening);
     }
 }
 
@@ -139,13 +183,8 @@ impl Handler<Since> for Chronicle {
     type Result = ();
 
     fn handle(&mut self, Since { after, limit, reply }: Since, _: &mut Context<Self>) {
-        let events = match after {
-            Some(after) => {
-                self.events.iter().filter(|event| event.number > after).take(limit as usize).cloned().collect()
-            }
-            None => self.events.back().cloned().into_iter().collect(),
-        };
-        let _ = reply.send(events);
+        let after = after.unwrap_or(self.last.saturating_sub(1));
+        let _ = reply.send(self.events_after(after).take(limit as usize).collect());
     }
 }
 
@@ -153,8 +192,7 @@ impl Handler<Latest> for Chronicle {
     type Result = ();
 
     fn handle(&mut self, Latest { limit, reply }: Latest, _: &mut Context<Self>) {
-        let moves = self.open.values().chain(&self.ended).take(limit as usize).cloned().collect();
-        let _ = reply.send(moves);
+        let _ = reply.send(self.moves().take(limit as usize).collect());
     }
 }
 
@@ -172,3 +210,37 @@ const EVENTS_MAX: usize = 8192;
 const ENDED_MAX: usize = 4096;
 /// Open moves kept; the limit of moves per scene keeps a node below it.
 const OPEN_MAX: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn happened(event: usize) -> Happening {
+        let event = event.to_string();
+        Happening::Else(Event { node: String::new(), number: 0, ts: String::new(), event, fields: String::new() })
+    }
+
+    fn numbers(chronicle: &Chronicle, after: u64) -> Vec<(u64, String)> {
+        chronicle.events_after(after).map(|event| (event.number, event.event)).collect()
+    }
+
+    #[test]
+    fn events_are_numbered_from_one_and_read_after_any_number() {
+        let mut chronicle = Chronicle::new("n1".to_owned());
+        assert_eq!(numbers(&chronicle, 0), []);
+        (1..=3).for_each(|event| chronicle.note(happened(event)));
+        assert_eq!(numbers(&chronicle, 1), [(2, "2".to_owned()), (3, "3".to_owned())]);
+        assert_eq!(numbers(&chronicle, 0).len(), 3);
+        for later in [3, 4, u64::MAX] {
+            assert_eq!(numbers(&chronicle, later), [], "after {later}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_comes_too_late_sees_a_gap_in_the_numbers() {
+        let mut chronicle = Chronicle::new("n1".to_owned());
+        (1..=EVENTS_MAX + 2).for_each(|event| chronicle.note(happened(event)));
+        let kept = numbers(&chronicle, 1);
+        assert_eq!((kept.len(), kept[0].clone()), (EVENTS_MAX, (3, "3".to_owned())));
+    }
+}

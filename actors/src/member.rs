@@ -12,7 +12,7 @@ use slipgate_cluster::{NodeId, Port, Session, View};
 use slipgate_proto::admin::{Event, LinkReport};
 use tokio::sync::{oneshot, watch};
 
-use crate::chronicle::{Chronicle, take_down};
+use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Sentenced};
 use crate::link::dial::Caller;
@@ -281,7 +281,7 @@ impl MemberActor {
             event: event.to_owned(),
             fields: fields.to_string(),
         };
-        take_down(&self.around.chronicle, event, None);
+        take_down(&self.around.chronicle, Happening::Else(event));
     }
 
     fn lost(&self, session: Session) {

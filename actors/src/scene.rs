@@ -27,8 +27,9 @@ use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
 pub use self::question::{AskScene, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned};
-pub use self::story::{explain, outcome_word, place_after, scene_text};
-use crate::chronicle::{Chronicle, take_down};
+use self::story::Names;
+pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
+use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -93,6 +94,7 @@ pub struct SceneActor {
     asked: BTreeMap<Ticket, question::Asker>,
     last_ticket: u64,
     letters: Vec<Envelope>,
+    names: Names,
     /// Kept between steps for its room: a step of its own for each message, an allocation for none.
     outputs: Vec<Output>,
     applied: u64,
@@ -114,6 +116,7 @@ impl SceneActor {
             asked: BTreeMap::new(),
             last_ticket: 0,
             letters: Vec::new(),
+            names: Names::default(),
             outputs: Vec::new(),
             applied: 0,
             deferred: Vec::new(),
@@ -192,7 +195,7 @@ impl SceneActor {
             }
             Output::Send { to, message } => self.write(to, message),
             Output::Answer { ticket, answer } => self.answer(ticket, answer),
-            Output::Event(event) => self.report(&event),
+            Output::Event(event) => self.report(event),
         }
     }
 
@@ -213,12 +216,12 @@ impl SceneActor {
         }
     }
 
-    fn report(&self, event: &Event) {
-        Self::measure(event);
-        let story = story::Story::new(event, self.me, &self.around.post.view());
+    fn report(&mut self, event: Event) {
+        Self::measure(&event);
+        self.names.look_at(self.around.post.view());
+        let story = Story::new(event, self.me, self.around.clock.unix_ms(), &mut self.names);
         story.log();
-        let (event, about) = story.told(self.around.clock.unix_ms());
-        take_down(&self.around.chronicle, event, about);
+        take_down(&self.around.chronicle, Happening::Move(story));
     }
 }
 

@@ -1,30 +1,35 @@
 //! What a scene tells people about moves: a log line, and a row of the chronicle.
+//!
+//! Thousands of moves a second are told to nobody as a rule. So a story is what happened and the names that the
+//! places have at that time; it is put into words when somebody reads it, which may be never.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use slipgate_cluster::moves::{Cost, Outcome, Refusal, Step};
+use slipgate_cluster::moves::{Cost, MoveId, Outcome, Refusal, Step};
 use slipgate_cluster::scene::{Event, MoveDone};
 use slipgate_cluster::{Epoch, Own, View};
-use slipgate_entity::SceneId;
+use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{self, MoveReport};
+use tracing::Level;
 
-/// An event of a scene, in words.
-#[derive(Debug)]
-pub(super) struct Story {
-    event: &'static str,
-    /// `open`, `ok`, `refused` or `failed`; none where the move did not begin here.
-    result: Option<&'static str>,
-    id: String,
-    entity: String,
-    label: Option<String>,
-    from: String,
-    to: String,
-    epoch: Epoch,
-    reason: Option<&'static str>,
-    text: Option<String>,
-    at: Option<String>,
-    cost: Option<Cost>,
+/// An event of a scene, for whoever wants to read it.
+#[derive(Clone, Debug)]
+pub struct Story {
+    event: Event,
+    here: Arc<str>,
+    /// The other place: where a move leads, or comes from.
+    there: Arc<str>,
+    unix_ms: u64,
+}
+
+/// The names that owners have, as texts that stories share.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    view: Arc<View>,
+    known: BTreeMap<Own, Arc<str>>,
 }
 
 /// A target in words: `harbor@n2`.
@@ -32,146 +37,210 @@ pub(super) struct Story {
 pub fn scene_text(to: Result<Own, SceneId>, view: &View) -> String {
     match to {
         Ok(own) => view.own_text(own),
-        Err(scene) => format!("scene{scene}@nowhere"),
+        Err(scene) => nowhere(scene),
     }
 }
 
+fn nowhere(scene: SceneId) -> String {
+    format!("scene{scene}@nowhere")
+}
+
+impl Names {
+    /// Takes a view, which may be the one that is known already.
+    pub(super) fn look_at(&mut self, view: Arc<View>) {
+        if !Arc::ptr_eq(&self.view, &view) {
+            *self = Self { view, known: BTreeMap::new() };
+        }
+    }
+
+    fn of(&mut self, own: Own) -> Arc<str> {
+        if self.known.len() >= NAMES_MAX {
+            self.known.clear();
+        }
+        self.known.entry(own).or_insert_with(|| self.view.own_text(own).into()).clone()
+    }
+}
+
+/// What all lines about moves begin with.
+struct Opening<'a> {
+    name: &'static str,
+    id: MoveId,
+    entity: OnlineId,
+    label: Option<&'a String>,
+    from: &'a str,
+    to: &'a str,
+    epoch: u64,
+}
+
 impl Story {
-    pub(super) fn new(event: &Event, me: Own, view: &View) -> Self {
-        let here = view.own_text(me);
-        match event {
-            Event::MoveBegan { id, entity, label, to, epoch } => Self {
-                event: "move.begin",
-                result: Some("open"),
-                id: id.to_string(),
-                entity: entity.to_string(),
-                label: label.clone(),
-                from: here.clone(),
-                to: scene_text(*to, view),
-                epoch: *epoch,
-                reason: None,
-                text: None,
-                at: Some(here),
-                cost: None,
+    pub(super) fn new(event: Event, me: Own, unix_ms: u64, names: &mut Names) -> Self {
+        let here = names.of(me);
+        let there = match &event {
+            Event::MoveBegan { to, .. } | Event::MoveEnded { done: MoveDone { to, .. }, .. } => match to {
+                Ok(own) => names.of(*own),
+                Err(scene) => nowhere(*scene).into(),
             },
-            Event::MoveArrived { id, entity, label, from, epoch, bytes } => Self {
-                event: "move.arrived",
-                result: None,
-                id: id.to_string(),
-                entity: entity.to_string(),
-                label: label.clone(),
-                from: view.own_text(*from),
-                to: here.clone(),
-                epoch: *epoch,
-                reason: None,
-                text: None,
-                at: Some(here),
-                cost: Some(Cost { bytes: *bytes, ..Cost::default() }),
-            },
-            Event::MoveEnded { label, done } => Self::ended(label.as_ref(), done, here, view),
-            Event::MoveDecided { id, entity, owner, epoch } => Self {
-                event: "move.decided",
-                result: None,
-                id: id.to_string(),
-                entity: entity.to_string(),
-                label: None,
-                from: here,
-                to: owner.map_or_else(|| "nowhere".to_owned(), |own| view.own_text(own)),
-                epoch: *epoch,
-                reason: None,
-                text: None,
-                at: owner.map(|own| view.own_text(own)),
-                cost: None,
-            },
+            Event::MoveArrived { from, .. } => names.of(*from),
+            Event::MoveDecided { owner, .. } => owner.map_or_else(|| "nowhere".into(), |own| names.of(own)),
+        };
+        Self { event, here, there, unix_ms }
+    }
+
+    /// The move that it is about.
+    #[must_use]
+    pub fn id(&self) -> MoveId {
+        self.opening().id
+    }
+
+    /// When it happened, in milliseconds since 1970.
+    #[must_use]
+    pub fn unix_ms(&self) -> u64 {
+        self.unix_ms
+    }
+
+    /// `open`, `ok`, `refused` or `failed`; none where the move did not begin here.
+    #[must_use]
+    pub fn result(&self) -> Option<&'static str> {
+        match &self.event {
+            Event::MoveBegan { .. } => Some("open"),
+            Event::MoveEnded { done, .. } => Some(outcome_word(&done.outcome).1),
+            Event::MoveArrived { .. } | Event::MoveDecided { .. } => None,
         }
     }
 
-    fn ended(label: Option<&String>, done: &MoveDone, here: String, view: &View) -> Self {
-        let (event, result, reason) = outcome_word(&done.outcome);
-        let to = scene_text(done.to, view);
-        let text = explain(&done.outcome, &to);
-        let at = place_after(&done.outcome, &here, &to);
-        Self {
-            event,
-            result: Some(result),
-            id: done.id.to_string(),
-            entity: done.entity.to_string(),
-            label: label.cloned(),
+    fn opening(&self) -> Opening<'_> {
+        let (here, there) = (&*self.here, &*self.there);
+        let opening = |name, id, entity, label, epoch: Epoch| Opening {
+            name,
+            id,
+            entity,
+            label,
             from: here,
-            to,
-            epoch: done.epoch,
-            reason,
-            text,
-            at,
-            cost: Some(done.cost),
+            to: there,
+            epoch: epoch.as_u64(),
+        };
+        match &self.event {
+            Event::MoveBegan { id, entity, label, epoch, .. } => {
+                opening("move.begin", *id, *entity, label.as_ref(), *epoch)
+            }
+            Event::MoveArrived { id, entity, label, epoch, .. } => {
+                let arrived = opening("move.arrived", *id, *entity, label.as_ref(), *epoch);
+                Opening { from: there, to: here, ..arrived }
+            }
+            Event::MoveEnded { label, done } => {
+                opening(outcome_word(&done.outcome).0, done.id, done.entity, label.as_ref(), done.epoch)
+            }
+            Event::MoveDecided { id, entity, epoch, .. } => opening("move.decided", *id, *entity, None, *epoch),
         }
     }
 
-    /// Writes the log line.
+    /// Why it did not go well, as a word and in words.
+    fn reason(&self) -> (Option<&'static str>, Option<String>) {
+        match &self.event {
+            Event::MoveEnded { done, .. } => (outcome_word(&done.outcome).2, explain(&done.outcome, &self.there)),
+            Event::MoveBegan { .. } | Event::MoveArrived { .. } | Event::MoveDecided { .. } => (None, None),
+        }
+    }
+
+    fn at(&self) -> Option<String> {
+        match &self.event {
+            Event::MoveBegan { .. } | Event::MoveArrived { .. } => Some(self.here.to_string()),
+            Event::MoveEnded { done, .. } => place_after(&done.outcome, &self.here, &self.there),
+            Event::MoveDecided { owner, .. } => owner.map(|_| self.there.to_string()),
+        }
+    }
+
+    /// Writes the log line, if anybody reads it.
     pub(super) fn log(&self) {
-        let Self { event, id, entity, label, from, to, epoch, reason, text, .. } = self;
-        let epoch = epoch.as_u64();
-        match (*event, self.cost) {
-            ("move.arrived", Some(cost)) => tracing::info!(
-                event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch, bytes = cost.bytes
+        if !tracing::enabled!(Level::INFO) {
+            return;
+        }
+        let Opening { name: event, id, entity, label, from, to, epoch } = self.opening();
+        match &self.event {
+            Event::MoveArrived { bytes, .. } => tracing::info!(
+                event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch, bytes
             ),
-            (_, Some(Cost { total_us, pause_us, held, delivered, bytes })) => tracing::info!(
-                event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch,
-                total_us, pause_us, held, delivered, bytes, reason, text
-            ),
-            (_, None) => tracing::info!(event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch),
-        }
-    }
-
-    /// The event for watchers, and the move as it now stands.
-    pub(super) fn told(self, unix_ms: u64) -> (admin::Event, Option<MoveReport>) {
-        let mut fields = Map::new();
-        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put("move", json!(self.id));
-        put("entity", json!(self.entity));
-        put("from", json!(self.from));
-        put("to", json!(self.to));
-        put("epoch", json!(self.epoch.as_u64()));
-        if let Some(label) = &self.label {
-            put("label", json!(label));
-        }
-        if let Some(reason) = self.reason {
-            put("reason", json!(reason));
-        }
-        if let Some(text) = &self.text {
-            put("text", json!(text));
-        }
-        if let Some(cost) = self.cost {
-            put("bytes", json!(cost.bytes));
-            if self.result.is_some() {
-                put("total_us", json!(cost.total_us));
-                put("pause_us", json!(cost.pause_us));
-                put("held", json!(cost.held));
-                put("delivered", json!(cost.delivered));
+            Event::MoveEnded { done, .. } => {
+                let Cost { total_us, pause_us, held, delivered, bytes } = done.cost;
+                let (reason, text) = self.reason();
+                tracing::info!(
+                    event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch,
+                    total_us, pause_us, held, delivered, bytes, reason, text
+                );
+            }
+            Event::MoveBegan { .. } | Event::MoveDecided { .. } => {
+                tracing::info!(event, r#move = %id, entity = %entity, label, from = %from, to = %to, epoch);
             }
         }
-        let event = admin::Event {
+    }
+
+    /// The event for watchers, without node and number.
+    #[must_use]
+    pub fn event(&self) -> admin::Event {
+        let Opening { name, id, entity, label, from, to, epoch } = self.opening();
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("move", json!(id.to_string()));
+        put("entity", json!(entity.to_string()));
+        put("from", json!(from));
+        put("to", json!(to));
+        put("epoch", json!(epoch));
+        if let Some(label) = label {
+            put("label", json!(label));
+        }
+        let (reason, text) = self.reason();
+        if let Some(reason) = reason {
+            put("reason", json!(reason));
+        }
+        if let Some(text) = text {
+            put("text", json!(text));
+        }
+        match &self.event {
+            Event::MoveArrived { bytes, .. } => {
+                put("bytes", json!(bytes));
+            }
+            Event::MoveEnded { done, .. } => {
+                put("bytes", json!(done.cost.bytes));
+                put("total_us", json!(done.cost.total_us));
+                put("pause_us", json!(done.cost.pause_us));
+                put("held", json!(done.cost.held));
+                put("delivered", json!(done.cost.delivered));
+            }
+            Event::MoveBegan { .. } | Event::MoveDecided { .. } => {}
+        }
+        admin::Event {
             node: String::new(),
             number: 0,
-            ts: humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(unix_ms)).to_string(),
-            event: self.event.to_owned(),
+            ts: humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms)).to_string(),
+            event: name.to_owned(),
             fields: Value::Object(fields).to_string(),
+        }
+    }
+
+    /// The move as it now stands, if it began here.
+    #[must_use]
+    pub fn report(&self) -> Option<MoveReport> {
+        let result = self.result()?;
+        let Opening { id, entity, label, from, to, epoch, .. } = self.opening();
+        let (reason, text) = self.reason();
+        let cost = match &self.event {
+            Event::MoveEnded { done, .. } => done.cost,
+            Event::MoveBegan { .. } | Event::MoveArrived { .. } | Event::MoveDecided { .. } => Cost::default(),
         };
-        let report = self.result.map(|result| MoveReport {
-            id: self.id,
-            entity: self.entity,
-            label: self.label,
-            from: self.from,
-            to: self.to,
+        Some(MoveReport {
+            id: id.to_string(),
+            entity: entity.to_string(),
+            label: label.cloned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
             result: result.to_owned(),
-            reason: self.reason.map(str::to_owned),
-            text: self.text,
-            at: self.at,
-            epoch: self.epoch.as_u64(),
-            cost: self.cost.unwrap_or_default(),
-            began_ms: unix_ms,
-        });
-        (event, report)
+            reason: reason.map(str::to_owned),
+            text,
+            at: self.at(),
+            epoch,
+            cost,
+            began_ms: self.unix_ms,
+        })
     }
 }
 
@@ -230,3 +299,6 @@ pub fn explain(outcome: &Outcome, to: &str) -> Option<String> {
         Outcome::SceneStopped => "the scene stopped before the move was decided".to_owned(),
     })
 }
+
+/// Names that a scene remembers: as many scenes as a large cluster has.
+const NAMES_MAX: usize = 1 << 13;
