@@ -1,0 +1,112 @@
+//! Small clusters of the shipping machines through everything that may happen to them, breadth first.
+//!
+//! Scenes, homes and a router, as they ship, on a network that is a set: what was said may come at any later
+//! time, in any order, once, many times, or never. At any time moves and despawns are asked for, deadlines are over,
+//! nodes die and are declared dead. In every state the promises hold (`invariants.rs`), and from every state, if
+//! all that is on the way is lost and nothing goes wrong any more, everything comes to its answer (`rest.rs`). A
+//! violation is told as the shortest play that leads to it. `docs/explored.md` has what was explored, how many
+//! states that are, and what is not covered.
+//!
+//! ```text
+//! EXPLORE=wide cargo test -p slipgate-cluster --test explorer -- --nocapture     minutes, larger bounds
+//! EXPLORE="2 moves" cargo test ...                                               what has this in its name
+//! ```
+
+mod explorer {
+    pub(crate) mod bits;
+    pub(crate) mod body;
+    pub(crate) mod canon;
+    pub(crate) mod configurations;
+    pub(crate) mod cue;
+    pub(crate) mod desks;
+    pub(crate) mod ensemble;
+    pub(crate) mod invariants;
+    pub(crate) mod mutant;
+    pub(crate) mod plan;
+    pub(crate) mod rest;
+    pub(crate) mod search;
+    pub(crate) mod sight;
+    pub(crate) mod stage;
+    pub(crate) mod story;
+    pub(crate) mod tally;
+    pub(crate) mod world;
+}
+
+use explorer::configurations::{ends, friends, moves, mutants, wide};
+use explorer::plan::Plan;
+use explorer::search::Search;
+use explorer::story;
+use explorer::tally::Tally;
+
+/// States after which an exploration is given up: some gigabytes.
+const STATES_MAX: usize = 60_000_000;
+
+#[test]
+fn a_moving_entity_has_one_owner_and_hears_everything_once_and_in_order() {
+    explore(moves(), &["deciding", "frozen", "given up", "handed on", "redirected", "staged", "tombstone forgotten"]);
+}
+
+#[test]
+fn an_entity_that_is_despawned_or_whose_node_dies_is_answered_for() {
+    explore(ends(), &["dead", "lost", "told dead", "told unknown"]);
+}
+
+#[test]
+fn what_an_entity_tells_another_arrives_once_and_in_order_wherever_both_go() {
+    explore(friends(), &["adopted", "told on", "lost"]);
+}
+
+#[test]
+fn larger_bounds_hold_as_well() {
+    if wanted().as_deref() == Some("wide") {
+        explore(wide(), &[]);
+    }
+}
+
+#[test]
+fn each_rule_that_is_switched_off_is_missed() {
+    for (mutant, plan, expected) in mutants() {
+        let plan = plan.without(mutant);
+        let mut search = Search::new(&plan);
+        let report = search.run(STATES_MAX);
+        let violation =
+            report.violation.unwrap_or_else(|| panic!("{mutant:?} is not found in {} states", report.states));
+        let play = story::tell(&mut search, &violation);
+        assert!(violation.fault.contains(expected), "{mutant:?} is found for another reason:\n{play}");
+        eprintln!("{mutant:?}: {} states, {} steps", report.states, violation.steps.len());
+    }
+}
+
+#[test]
+fn an_exploration_run_twice_is_the_same() {
+    let plan = &friends()[0];
+    let count = || Search::new(plan).run(STATES_MAX).row();
+    assert_eq!(count(), count());
+}
+
+/// Explores all plans, and demands that what is rare was met.
+fn explore(plans: Vec<Plan>, rare: &[&str]) {
+    let wanted = wanted().filter(|wanted| wanted != "wide");
+    let mut tally = Tally::default();
+    for plan in plans {
+        if wanted.as_ref().is_some_and(|wanted| !plan.name.contains(wanted.as_str())) {
+            continue;
+        }
+        let mut search = Search::new(&plan);
+        let report = search.run(STATES_MAX);
+        eprintln!("{}", report.row());
+        if let Some(violation) = &report.violation {
+            panic!("{}:\n{}", plan.name, story::tell(&mut search, violation));
+        }
+        assert!(!report.cut, "{}: more than {STATES_MAX} states", plan.name);
+        tally.add(&search.ensemble);
+    }
+    if wanted.is_none() {
+        assert_eq!(tally.missing(rare), [""; 0], "never happened");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test explores what its caller names")]
+fn wanted() -> Option<String> {
+    std::env::var("EXPLORE").ok()
+}

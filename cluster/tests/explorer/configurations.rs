@@ -1,0 +1,79 @@
+//! What is explored: in every run of the tests, and when somebody takes the time.
+
+use super::mutant::Mutant;
+use super::plan::Plan;
+
+/// One entity: moves there and back or on to a third scene, given up or not; the home with the source, with the
+/// target, or with neither.
+pub(crate) fn moves() -> Vec<Plan> {
+    vec![
+        Plan::new("a move, 2 messages, home at the source", &[1, 2], 1).moves(1).messages(2).late(),
+        Plan::new("a move, 2 messages, home at the target", &[1, 2], 2).moves(1).messages(2).late(),
+        Plan::new("a move, 2 messages, home elsewhere", &[1, 2], 3).moves(1).messages(2).late(),
+        Plan::new("a move within a node, 2 messages", &[1, 1], 1).moves(1).messages(2).late(),
+        Plan::new("a move, a message, reports of the source", &[1, 2], 3).moves(1).messages(1).late().reports(),
+        Plan::new("2 moves, a message", &[1, 2], 3).moves(2).messages(1).late(),
+        Plan::new("2 moves, tombstones forgotten twice", &[1, 2], 3).moves(2).late().forgets(2),
+        Plan::new("3 moves", &[1, 2], 3).moves(3).late(),
+        Plan::new("3 scenes, 2 moves", &[1, 2, 3], 4).moves(2).late(),
+        Plan::new("3 scenes, 2 moves, a message, no give-up", &[1, 2, 3], 4).moves(2).messages(1),
+    ]
+}
+
+/// Despawns and deaths of scenes' nodes, with their verdicts.
+pub(crate) fn ends() -> Vec<Plan> {
+    vec![
+        Plan::new("a move, a message, a despawn", &[1, 2], 3).moves(1).messages(1).late().despawn(),
+        Plan::new("a despawn, tombstones forgotten", &[1, 2], 3).moves(1).messages(1).late().despawn().forgets(1),
+        Plan::new("a move, 2 messages, the source's node dies", &[1, 2], 3).moves(1).messages(2).late().deaths(&[1]),
+        Plan::new("a move, 2 messages, the target's node dies", &[1, 2], 3).moves(1).messages(2).late().deaths(&[2]),
+        Plan::new("a move, a message, both nodes die", &[1, 2], 3).moves(1).messages(1).late().deaths(&[1, 2]),
+        Plan::new("2 moves, a message, a node dies, no give-up", &[1, 2], 3).moves(2).messages(1).deaths(&[2]),
+        Plan::new("3 scenes, 2 moves, a node dies", &[1, 2, 3], 4).moves(2).late().deaths(&[2]),
+    ]
+}
+
+/// Two entities: what one hears, it tells the other.
+pub(crate) fn friends() -> Vec<Plan> {
+    vec![
+        Plan::new("friends, a move, a message", &[1, 2], 1).friend(0, 1, 1).moves(1).late(),
+        Plan::new("friends apart, a move, a message", &[1, 2], 1).friend(1, 2, 1).moves(1).late(),
+        Plan::new("friends, a move, 2 messages, no give-up", &[1, 2], 3).friend(0, 3, 2).moves(1),
+        Plan::new("friends, a move, a despawn, no give-up", &[1, 2], 1).friend(0, 1, 1).moves(1).despawn(),
+        Plan::new("friends, a move, a node dies", &[1, 2], 3).friend(1, 3, 1).moves(1).late().deaths(&[1]),
+    ]
+}
+
+/// Minutes each.
+pub(crate) fn wide() -> Vec<Plan> {
+    vec![
+        Plan::new("a move, 3 messages", &[1, 2], 3).moves(1).messages(3).late(),
+        Plan::new("a move, 2 messages, a despawn", &[1, 2], 3).moves(1).messages(2).late().despawn(),
+        Plan::new("2 moves, 2 messages, no give-up", &[1, 2], 3).moves(2).messages(2),
+        Plan::new("3 moves, a message, no give-up", &[1, 2], 3).moves(3).messages(1),
+        Plan::new("4 moves", &[1, 2], 3).moves(4).late(),
+        Plan::new("3 scenes, 2 moves, a message", &[1, 2, 3], 4).moves(2).messages(1).late(),
+        Plan::new("3 scenes, 3 moves", &[1, 2, 3], 4).moves(3).late(),
+        Plan::new("3 scenes, 2 moves, a message, a node dies", &[1, 2, 3], 4).moves(2).messages(1).late().deaths(&[2]),
+        Plan::new("friends, a move, 2 messages", &[1, 2], 3).friend(0, 3, 2).moves(1).late(),
+        Plan::new("friends, 2 moves, a message, no give-up", &[1, 2], 1).friend(0, 1, 1).moves(2),
+    ]
+}
+
+/// Each rule switched off, in a plan that needs it, and a part of what must be found.
+pub(crate) fn mutants() -> Vec<(Mutant, Plan, &'static str)> {
+    let plan = || Plan::new("a mutant", &[1, 2], 3).moves(1).messages(1).late();
+    vec![
+        (Mutant::TableLeftBehind, plan(), "twice, or out of order"),
+        (Mutant::OutboxLeftBehind, plan().friend(0, 3, 1), "of its messages applied"),
+        (Mutant::AcknowledgesWhatItHolds, plan(), "acknowledged and not in the copy that counts"),
+        (Mutant::TakesOverByItself, plan(), "is active at"),
+        (Mutant::ResumesByItself, plan(), "is active at"),
+        (Mutant::AnyNonceWillDo, plan().messages(0).moves(3).forgets(1), "is active at"),
+        (Mutant::EpochDoesNotCount, plan(), "is the owner and has no copy"),
+        (Mutant::DespawnsByItself, plan().despawn(), "is the owner and has no copy"),
+        (Mutant::RouterNeverRepeats, plan(), "waits for answers"),
+        (Mutant::TargetAsksOnce, plan(), "at rest the record is"),
+        (Mutant::NobodyIsSentenced, plan().deaths(&[1]), "at rest the record is"),
+    ]
+}

@@ -1,0 +1,167 @@
+//! What must hold in every state, and what must have come about once everything is at rest.
+
+use slipgate_cluster::message::Sender;
+use slipgate_cluster::{Epoch, Record};
+
+use super::desks::Fate;
+use super::plan::Plan;
+use super::sight::{Here, Scene, Sight, Stand, Tool};
+
+/// Everybody, as far as the promises speak of it.
+pub(crate) struct Sights<'a> {
+    plan: &'a Plan,
+    scenes: Vec<&'a Scene>,
+    homes: Vec<&'a Vec<Option<Record>>>,
+    tool: Option<&'a Tool>,
+}
+
+impl<'a> Sights<'a> {
+    pub(crate) fn new(plan: &'a Plan, sights: impl Iterator<Item = &'a Sight>) -> Self {
+        let mut all = Self { plan, scenes: Vec::new(), homes: Vec::new(), tool: None };
+        for sight in sights {
+            match sight {
+                Sight::Scene(scene) => all.scenes.push(scene),
+                Sight::Home(records) => all.homes.push(records),
+                Sight::Desk(tool) => all.tool = Some(tool),
+                Sight::Gone => {}
+            }
+        }
+        all
+    }
+
+    /// What must hold at every moment.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        (0..self.plan.entities.len()).try_for_each(|index| {
+            self.one_owner(index)?;
+            self.streams(index)
+        })
+    }
+
+    fn record(&self, index: usize) -> Option<Record> {
+        self.homes.iter().find_map(|records| records[index])
+    }
+
+    fn holders(&self, index: usize) -> impl Iterator<Item = (&'a Scene, &'a Here)> + '_ {
+        self.scenes.iter().filter_map(move |scene| Some((*scene, scene.here[index].as_ref()?)))
+    }
+
+    /// The copy that the record names, if its node lives.
+    fn counted(&self, index: usize) -> Option<&'a Here> {
+        let record = self.record(index)?;
+        let named = |(scene, here): &(&Scene, &Here)| record.names(scene.me) && here.data == record.data;
+        self.holders(index).find(named).map(|(_, here)| here)
+    }
+
+    fn one_owner(&self, index: usize) -> Result<(), String> {
+        let active: Vec<_> = self.holders(index).filter(|(_, here)| here.stand == Stand::Active).collect();
+        if let [first, second, ..] = active[..] {
+            return Err(format!("two are active: {:?} and {:?}", first.0.me, second.0.me));
+        }
+        let Some(record) = self.record(index) else { return Ok(()) };
+        for (scene, here) in active {
+            if !record.names(scene.me) || here.data != record.data || here.epoch > record.epoch {
+                return Err(format!("{:?} is active at {:?}, but the record is {record:?}", scene.me, here.epoch));
+            }
+        }
+        let lives = |scene: &&&Scene| record.names(scene.me);
+        if let Some(owner) = self.scenes.iter().find(lives)
+            && self.counted(index).is_none()
+        {
+            return Err(format!("{:?} is the owner and has no copy of {:?}", owner.me, record.data));
+        }
+        Ok(())
+    }
+
+    fn streams(&self, index: usize) -> Result<(), String> {
+        self.told_by_tool(index)?;
+        let Some(counted) = self.counted(index) else { return Ok(()) };
+        for (sender, heard) in &counted.body.heard {
+            if let Sender::Entity(_) = sender
+                && heard.iter().zip(1..).any(|(&heard, next)| heard != next)
+            {
+                return Err(format!("from {sender:?} it has heard {heard:?}: a gap"));
+            }
+        }
+        self.acknowledged_to_entities(index, counted)
+    }
+
+    fn told_by_tool(&self, index: usize) -> Result<(), String> {
+        let Some(tool) = self.tool else { return Ok(()) };
+        let record = self.record(index);
+        let to_it = self.plan.says.iter().zip(&tool.fates).zip(1u8..).filter(|((line, _), _)| line.to == index);
+        let heard = self.counted(index).map(|here| here.heard_from_tool(self.plan));
+        for ((_, fate), number) in to_it {
+            let is_heard = heard.is_none_or(|heard| heard.contains(&number));
+            let is_passed = heard.is_some_and(|heard| heard.last().is_some_and(|&last| last > number));
+            match fate {
+                Some(Fate::Applied) if !is_heard => {
+                    return Err(format!("message {number} is acknowledged and not in the copy that counts"));
+                }
+                Some(Fate::Accepted | Fate::Dead) if !is_heard && is_passed => {
+                    return Err(format!("message {number} is left out: {heard:?} are applied"));
+                }
+                Some(Fate::Dead) if record.is_some_and(|record| record.owner.is_some() || record.lost) => {
+                    return Err(format!("message {number} is answered dead, but the record is {record:?}"));
+                }
+                Some(Fate::Unknown) if record.is_some_and(|record| record.owner.is_some() || !record.lost) => {
+                    return Err(format!("message {number} is answered unknown, but the record is {record:?}"));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn acknowledged_to_entities(&self, index: usize, receiver: &Here) -> Result<(), String> {
+        for (other, sender) in self.plan.entities().into_iter().enumerate() {
+            let lines = self.plan.says.iter().filter(|line| line.to == other);
+            if !lines.clone().all(|line| line.tell == Some(index)) {
+                continue;
+            }
+            for (_, here) in self.holders(other).filter(|(_, here)| here.stand != Stand::Staged) {
+                let acknowledged = u64::from(here.body.told).saturating_sub(here.unacknowledged);
+                let heard = receiver.body.heard.get(&Sender::Entity(sender)).map_or(0, Vec::len) as u64;
+                if acknowledged > heard {
+                    return Err(format!("{sender} knows {acknowledged} of its messages applied, {heard} are"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What must have come about once faults have ceased and nothing moves any more.
+    pub(crate) fn check_at_rest(&self) -> Result<(), String> {
+        self.check()?;
+        for (index, entity) in self.plan.entities().into_iter().enumerate() {
+            let Some(record) = self.record(index) else { return Err(format!("nobody is the home of {entity}")) };
+            let holders: Vec<_> = self.holders(index).map(|(scene, here)| (scene.me, here.stand)).collect();
+            match record.owner {
+                Some(owner) if holders == [(owner, Stand::Active)] => {}
+                None if holders.is_empty() => {}
+                Some(_) | None => return Err(format!("at rest the record is {record:?}, and there are {holders:?}")),
+            }
+        }
+        if let Some(scene) = self.scenes.iter().find(|scene| scene.unsettled > 0) {
+            return Err(format!("at rest {:?} has {} moves, copies or reservations open", scene.me, scene.unsettled));
+        }
+        if self.scenes.iter().any(|scene| scene.here.iter().flatten().any(|here| here.unacknowledged > 0)) {
+            return Err("at rest an entity waits for an acknowledgement".into());
+        }
+        match self.tool {
+            Some(tool) if tool.waiting > 0 => Err(format!("at rest the router waits for answers: {:?}", tool.fates)),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// What a home may never do to a record: lower its epoch, or bring back the dead.
+pub(crate) fn check_change(before: &Sight, after: &Sight) -> Result<(), String> {
+    let (Sight::Home(before), Sight::Home(after)) = (before, after) else { return Ok(()) };
+    for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
+        let was_dead = before.owner.is_none() && before.epoch > Epoch::ZERO;
+        if after.epoch < before.epoch || (was_dead && after != before) {
+            return Err(format!("the record {before:?} becomes {after:?}"));
+        }
+    }
+    Ok(())
+}

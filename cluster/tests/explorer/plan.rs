@@ -1,0 +1,186 @@
+//! What is explored: who is there, what they are asked for, and what may go wrong.
+
+use std::time::Duration;
+
+use slipgate_cluster::message::{Control, Message};
+use slipgate_cluster::{Envelope, Limits, Own, Place, Port, Session};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
+
+use super::canon::{FORGET_US, LATE_US, TICK_US};
+use super::mutant::Mutant;
+
+/// A cluster, and everything that may happen in it; in any order, at any time.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) name: &'static str,
+    /// Node of each scene.
+    pub(crate) scenes: Vec<u16>,
+    /// Scene and home of each entity at first.
+    pub(crate) entities: Vec<Start>,
+    /// Node of the one tool.
+    pub(crate) router: u16,
+    /// What the tool says, in this order.
+    pub(crate) says: Vec<Line>,
+    /// Moves asked for, of any entity to any other scene.
+    pub(crate) moves: u8,
+    pub(crate) despawns: u8,
+    /// Whether deadlines may be over at any time; then sources give up.
+    pub(crate) late: bool,
+    /// How often a scene may forget its tombstones.
+    pub(crate) forgets: u8,
+    /// Whether what the source asks after a move, to report it, reaches anybody.
+    pub(crate) reports: bool,
+    /// Nodes that may die.
+    pub(crate) deaths: Vec<u16>,
+    /// The rule that is switched off.
+    pub(crate) mutant: Mutant,
+}
+
+/// Where an entity begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// Index of its scene.
+    pub(crate) scene: usize,
+    /// Node of its home.
+    pub(crate) home: u16,
+}
+
+/// A message of the tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    /// Index of the receiver.
+    pub(crate) to: usize,
+    /// Index of the entity that the receiver then tells something.
+    pub(crate) tell: Option<usize>,
+}
+
+impl Plan {
+    /// One entity in the first scene, nothing else.
+    pub(crate) fn new(name: &'static str, scenes: &[u16], home: u16) -> Self {
+        Self {
+            name,
+            scenes: scenes.to_vec(),
+            entities: vec![Start { scene: 0, home }],
+            router: 9,
+            says: Vec::new(),
+            moves: 0,
+            despawns: 0,
+            late: false,
+            forgets: 0,
+            reports: false,
+            deaths: Vec::new(),
+            mutant: Mutant::None,
+        }
+    }
+
+    /// The tool says `count` things to the first entity.
+    pub(crate) fn messages(mut self, count: usize) -> Self {
+        self.says = vec![Line { to: 0, tell: None }; count];
+        self
+    }
+
+    /// A second entity, in scene `scene` with its home on node `home`, that the tool talks to as well: it is told
+    /// `count` things, and tells each to the first.
+    pub(crate) fn friend(mut self, scene: usize, home: u16, count: usize) -> Self {
+        self.entities.push(Start { scene, home });
+        self.says.extend(vec![Line { to: 1, tell: Some(0) }; count]);
+        self
+    }
+
+    pub(crate) fn moves(self, moves: u8) -> Self {
+        Self { moves, ..self }
+    }
+
+    pub(crate) fn despawn(self) -> Self {
+        Self { despawns: 1, ..self }
+    }
+
+    pub(crate) fn late(self) -> Self {
+        Self { late: true, ..self }
+    }
+
+    pub(crate) fn forgets(self, forgets: u8) -> Self {
+        Self { forgets, ..self }
+    }
+
+    pub(crate) fn reports(self) -> Self {
+        Self { reports: true, ..self }
+    }
+
+    pub(crate) fn deaths(self, nodes: &[u16]) -> Self {
+        Self { deaths: nodes.to_vec(), ..self }
+    }
+
+    pub(crate) fn without(self, mutant: Mutant) -> Self {
+        Self { mutant, ..self }
+    }
+
+    /// Whether the network carries this at all.
+    pub(crate) fn carries(&self, envelope: &Envelope) -> bool {
+        self.reports
+            || !matches!(
+                envelope.message,
+                Message::Control(
+                    Control::Arrived { .. }
+                        | Control::IsActive { .. }
+                        | Control::HandedOn { .. }
+                        | Control::Settled { .. }
+                )
+            )
+    }
+
+    pub(crate) fn own(&self, scene: usize) -> Own {
+        let number = u16::try_from(scene + 1).expect("few scenes");
+        Own::new(session(self.scenes[scene]), SceneId(number))
+    }
+
+    pub(crate) fn entity(&self, index: usize) -> OnlineId {
+        let counter = u32::try_from(index + 1).expect("few entities");
+        OnlineId::new(RangeId(u32::from(self.entities[index].home)), counter)
+    }
+
+    pub(crate) fn entities(&self) -> Vec<OnlineId> {
+        (0..self.entities.len()).map(|index| self.entity(index)).collect()
+    }
+
+    /// Who acts, in the order of their slots: scenes, homes, the router.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let scenes = (0..self.scenes.len()).map(|scene| self.own(scene).into());
+        let mut homes: Vec<_> = self.entities.iter().map(|start| start.home).collect();
+        homes.sort_unstable();
+        homes.dedup();
+        let homes = homes.into_iter().map(|node| Place { session: session(node), port: Port::Directory });
+        let router = Place { session: session(self.router), port: Port::Router(0) };
+        scenes.chain(homes).chain([router]).collect()
+    }
+
+    /// Spans that the explorer can tell apart; see [`canon`](super::canon).
+    pub(crate) fn limits(&self) -> Limits {
+        let (tick, late) = (Duration::from_micros(TICK_US), Duration::from_micros(LATE_US));
+        Limits {
+            stream_window: 2,
+            held_messages: self.says.len(),
+            hops: 1,
+            reserve: late,
+            transfer: late,
+            decide: late,
+            settle: if self.reports { late } else { tick },
+            reservation: late,
+            resend_first: tick,
+            resend_max: tick,
+            tombstone: Duration::from_micros(FORGET_US),
+            ..Limits::default()
+        }
+    }
+}
+
+/// The first life of a node.
+pub(crate) fn session(node: u16) -> Session {
+    Session::new(node, 1)
+}
+
+/// The home of an entity: its range has the number of the node.
+pub(crate) fn home(entity: OnlineId) -> Place {
+    let node = u16::try_from(entity.range().0).expect("ranges are numbered like nodes");
+    Place { session: session(node), port: Port::Directory }
+}

@@ -1,0 +1,213 @@
+//! The shell around a scene: it keeps the bodies and does what the machine orders, at once.
+
+use std::collections::BTreeMap;
+
+use slipgate_cluster::message::{Control, Identity, Message, Nonce, Prepare};
+use slipgate_cluster::moves::MoveId;
+use slipgate_cluster::scene::{Answer, Destination, Input, MoveRequest, Output, Scene, Settings, Ticket};
+use slipgate_cluster::stream::SendStream;
+use slipgate_cluster::{Envelope, Epoch, Now, Own, Record};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
+use uuid::Uuid;
+
+use super::body::Body;
+use super::canon::{FORGET_US, LATE_US, TICK_US};
+use super::cue::{Cue, Effects};
+use super::mutant::Mutant;
+use super::plan::{Plan, home};
+
+/// A scene with its bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) scene: Scene,
+    pub(crate) now: Now,
+    pub(crate) bodies: BTreeMap<OnlineId, Body>,
+    /// Copies decoded and not installed, with their labels.
+    pub(crate) aside: BTreeMap<OnlineId, (Epoch, Body)>,
+    /// Per entity the latest nonce of a staged copy, and the how-many-eth it was.
+    pub(crate) nonces: BTreeMap<OnlineId, (Nonce, u64)>,
+    /// Requests that have had their answer.
+    pub(crate) answers: BTreeMap<Ticket, &'static str>,
+    /// Whether what happens is no message.
+    pub(crate) prompted: bool,
+    pub(crate) mutant: Mutant,
+}
+
+impl Stage {
+    pub(crate) fn new(plan: &Plan, me: Own) -> Self {
+        let types = vec![(TypeName("walker".into()), 1)];
+        Self {
+            scene: Scene::new(Settings { me, capacity: 8, types, limits: plan.limits() }),
+            now: Now(1),
+            bodies: BTreeMap::new(),
+            aside: BTreeMap::new(),
+            nonces: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            prompted: false,
+            mutant: plan.mutant,
+        }
+    }
+
+    /// An entity begins here.
+    pub(crate) fn spawn(&mut self, entity: OnlineId) {
+        let identity = Identity {
+            type_name: TypeName("walker".into()),
+            type_version: 1,
+            label: None,
+            persist: PersistId(Uuid::from_u128(u128::from(entity.as_u64()))),
+            player: PlayerId::NONE,
+        };
+        let mut effects = Effects::default();
+        self.step(Input::Spawn { ticket: Ticket(0), identity }, &mut effects);
+        self.step(Input::Registered { ticket: Ticket(0), entity }, &mut effects);
+        self.answers.clear();
+    }
+
+    pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
+        let mut effects = Effects::default();
+        self.prompted = !matches!(cue, Cue::Hear(_));
+        let input = match cue.clone() {
+            Cue::Hear(Envelope { from, message, .. }) => {
+                let message = self.with_own_nonce(message);
+                let mutant = self.mutant;
+                mutant.hears(self, &message, &mut effects);
+                Input::Heard { from, message }
+            }
+            Cue::Tick => self.wait(TICK_US),
+            Cue::Late => self.wait(LATE_US),
+            Cue::Forget => self.wait(FORGET_US),
+            Cue::PeerLost(session) => Input::PeerLost(session),
+            Cue::Migrate { number, entity, to } => Input::Migrate(MoveRequest {
+                ticket: Some(Ticket(u64::from(number))),
+                id: MoveId(Uuid::from_u128(u128::from(number))),
+                entity,
+                to: Ok(to),
+                body_bytes: 0,
+            }),
+            Cue::Despawn { number, entity } => Input::Despawn { ticket: Ticket(100 + u64::from(number)), entity },
+            Cue::Sentenced(_) | Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),
+        };
+        self.step(input, &mut effects);
+        self.step(Input::Flush, &mut effects);
+        self.scene.take_left_out();
+        effects
+    }
+
+    fn wait(&mut self, span: u64) -> Input {
+        self.now.0 += span;
+        Input::Tick
+    }
+
+    pub(crate) fn step(&mut self, input: Input, effects: &mut Effects) {
+        let mut out = Vec::new();
+        self.scene.handle(input, self.now, &mut out);
+        for output in out {
+            self.perform(output, effects);
+        }
+    }
+
+    fn perform(&mut self, output: Output, effects: &mut Effects) {
+        match output {
+            Output::Apply { entity, sender, payload } => {
+                let body = self.bodies.get_mut(&entity).expect("what applies a message has a body");
+                match body.hear(sender, &payload) {
+                    Ok(None) => {}
+                    Ok(Some((to, payload))) => self.step(Input::Sends { entity, to, payload }, effects),
+                    Err(fault) => effects.faults.push(format!("{entity} at {:?}: {fault}", self.scene.me())),
+                }
+            }
+            Output::Register { .. } => {}
+            Output::Create { entity, .. } => drop(self.bodies.insert(entity, Body::default())),
+            Output::Encode { entity } => {
+                let body = self.bodies[&entity].encode();
+                self.step(Input::Encoded { entity, body }, effects);
+            }
+            Output::Decode { entity, prepare } => {
+                self.aside.insert(entity, (prepare.label, Body::decode(&prepare.image.body)));
+                self.step(Input::Decoded { entity, label: prepare.label, result: Ok(()) }, effects);
+            }
+            Output::Install { entity } => {
+                let (_, body) = self.aside.remove(&entity).expect("a copy was decoded before it is installed");
+                assert!(self.bodies.insert(entity, body).is_none(), "{entity} is installed over a body");
+            }
+            Output::DropStaged { entity } => drop(self.aside.remove(&entity)),
+            Output::Remove { entity, .. } => {
+                self.bodies.remove(&entity).expect("what is removed was here");
+            }
+            Output::Adopt(streams) => effects.adopt.extend(streams),
+            Output::Bounced { .. } | Output::Event(_) => {}
+            Output::Send { to, message } => self.say(to, message, effects),
+            Output::Answer { ticket, answer } => self.answered(ticket, &answer, effects),
+        }
+    }
+
+    fn answered(&mut self, ticket: Ticket, answer: &Answer, effects: &mut Effects) {
+        let word = match answer {
+            Answer::Spawned(_) => "spawned",
+            Answer::NotSpawned(_) => "not spawned",
+            Answer::Despawned => "despawned",
+            Answer::Moved(_) => "move ended",
+            Answer::Cancelled => "cancelled",
+            Answer::Rejected(_) => "rejected",
+        };
+        if let Some(before) = self.answers.insert(ticket, word) {
+            effects.faults.push(format!("request {} was answered twice: {before}, {word}", ticket.0));
+        }
+    }
+
+    fn say(&mut self, to: Destination, message: Message, effects: &mut Effects) {
+        let me = self.scene.me();
+        let to = match to {
+            Destination::Place(place) => place,
+            Destination::Home(entity) => home(entity),
+        };
+        let message = match message {
+            Message::Control(control) => Message::Control(self.with_told_nonce(control)),
+            Message::Prepare(prepare) => {
+                // As on the wire: the source's clock stays behind.
+                let mut prepare = Prepare::clone(&prepare);
+                prepare.image.sending.iter_mut().for_each(SendStream::resume);
+                Message::Prepare(prepare.into())
+            }
+            message @ (Message::Data(_) | Message::Manager(_) | Message::Tool(_)) => message,
+        };
+        let mutant = self.mutant;
+        if let Some(message) = mutant.says(self, message, effects) {
+            effects.says.push(Envelope { from: me.into(), to, message });
+        }
+    }
+
+    /// A nonce matters where a staged copy asks; elsewhere the machine never looks at it again.
+    fn with_told_nonce(&mut self, mut control: Control) -> Control {
+        let me = self.scene.me();
+        if let Control::Cas { entity, new, nonce, .. } = &mut control
+            && *new == Record::handed_to(me, new.epoch)
+        {
+            let latest = self.nonces.entry(*entity).or_insert((Nonce(0), 0));
+            if latest.0 != *nonce {
+                *latest = (*nonce, latest.1 + 1);
+            }
+            *nonce = Nonce(latest.1);
+        } else if let Control::Reclaim { entity, nonce, .. } = &mut control {
+            *nonce = Nonce(self.nonces.get(entity).map_or(0, |last| last.1));
+        } else if let Control::Cas { nonce, .. } | Control::Query { nonce, .. } = &mut control {
+            *nonce = Nonce(0);
+        }
+        control
+    }
+
+    /// The latest copy's nonce as the machine gave it out; any other is none that it waits for.
+    fn with_own_nonce(&self, mut message: Message) -> Message {
+        if let Message::Control(Control::RecordIs { entity, nonce: Some(nonce), .. }) = &mut message {
+            let any = self.mutant == Mutant::AnyNonceWillDo;
+            let latest = self.nonces.get(entity).filter(|latest| any || (nonce.0 > 0 && latest.1 == nonce.0));
+            *nonce = latest.map_or(Nonce(0), |latest| latest.0);
+        }
+        message
+    }
+
+    /// Nonces that count, as given out and as told.
+    pub(crate) fn told_nonces(&self) -> Vec<(u64, u64)> {
+        self.nonces.values().map(|(real, told)| (real.0, *told)).collect()
+    }
+}

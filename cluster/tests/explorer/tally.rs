@@ -1,0 +1,84 @@
+//! What was met: an exploration in which nobody is ever frozen proves nothing about the frozen.
+
+use std::collections::BTreeSet;
+
+use slipgate_cluster::message::{Control, Message};
+
+use super::cue::Cue;
+use super::desks::Fate;
+use super::ensemble::Ensemble;
+use super::sight::{Sight, Stand};
+
+/// What was met.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    met: BTreeSet<&'static str>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, ensemble: &Ensemble) {
+        for sight in ensemble.sights() {
+            self.met.extend(seen(sight));
+        }
+        for cue in ensemble.cues() {
+            self.met.extend(heard(cue));
+        }
+    }
+
+    /// Those of `rare` that never happened.
+    pub(crate) fn missing<'a>(&self, rare: &[&'a str]) -> Vec<&'a str> {
+        rare.iter().copied().filter(|what| !self.met.contains(what)).collect()
+    }
+}
+
+fn seen(sight: &Sight) -> Vec<&'static str> {
+    match sight {
+        Sight::Scene(scene) => {
+            let stand = |stand| match stand {
+                Stand::Active => "active",
+                Stand::Frozen => "frozen",
+                Stand::Deciding => "deciding",
+                Stand::Staged => "staged",
+            };
+            scene.here.iter().flatten().map(|here| stand(here.stand)).collect()
+        }
+        Sight::Home(records) => {
+            let word = |record: &slipgate_cluster::Record| match record.owner {
+                None if record.lost => Some("lost"),
+                None => Some("dead"),
+                Some(_) => (record.epoch > record.data).then_some("given up"),
+            };
+            records.iter().flatten().filter_map(word).collect()
+        }
+        Sight::Desk(tool) => {
+            let word = |fate: &Fate| match fate {
+                Fate::Accepted => "accepted",
+                Fate::Busy => "told busy",
+                Fate::Applied => "applied",
+                Fate::Dead => "told dead",
+                Fate::Unknown => "told unknown",
+            };
+            tool.fates.iter().flatten().map(word).collect()
+        }
+        Sight::Gone => vec!["node dead"],
+    }
+}
+
+fn heard(cue: &Cue) -> Option<&'static str> {
+    match cue {
+        Cue::Hear(envelope) => match &envelope.message {
+            Message::Control(Control::Redirect { .. }) => Some("redirected"),
+            Message::Data(data) if data.hops > 0 => Some("handed on"),
+            Message::Data(data) if matches!(data.sender, slipgate_cluster::message::Sender::Entity(_)) => {
+                Some("told on")
+            }
+            Message::Control(_) | Message::Data(_) | Message::Prepare(_) | Message::Manager(_) | Message::Tool(_) => {
+                None
+            }
+        },
+        Cue::Adopt(_) => Some("adopted"),
+        Cue::Forget => Some("tombstone forgotten"),
+        Cue::Sentenced(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) => None,
+        Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Say { .. } => None,
+    }
+}
