@@ -68,13 +68,18 @@ impl Assembly {
     /// # Errors
     ///
     /// If the chunk breaks a rule; the connection is to be closed then.
-    pub fn take(&mut self, chunk: Chunk) -> Result<Option<Wire>, AssemblyError> {
+    pub fn take(&mut self, chunk: Chunk<'_>) -> Result<Option<Wire>, AssemblyError> {
         let Chunk { transfer, total, offset, bytes } = chunk;
         if total as usize > codec::BYTES_MAX {
             return Err(AssemblyError::TooLong { total });
         }
-        if !self.open.contains_key(&transfer) && self.open.len() >= TRANSFERS_MAX {
-            return Err(AssemblyError::TooMany);
+        if !self.open.contains_key(&transfer) {
+            if offset == 0 && bytes.len() == total as usize {
+                return codec::decode(&bytes).map(Some).map_err(AssemblyError::Unreadable);
+            }
+            if self.open.len() >= TRANSFERS_MAX {
+                return Err(AssemblyError::TooMany);
+            }
         }
         let partial = self.open.entry(transfer).or_insert(Partial { total, bytes: Vec::new() });
         if offset as usize != partial.bytes.len() || total != partial.total {
@@ -84,7 +89,7 @@ impl Assembly {
             return Err(AssemblyError::TooMuch);
         }
         self.bytes += bytes.len();
-        partial.bytes.extend(bytes);
+        partial.bytes.extend_from_slice(&bytes);
         if partial.bytes.len() < total as usize {
             return Ok(None);
         }
@@ -98,8 +103,8 @@ impl Assembly {
 mod tests {
     use super::*;
 
-    fn chunk(transfer: u64, total: u32, offset: u32, bytes: &[u8]) -> Chunk {
-        Chunk { transfer, total, offset, bytes: bytes.to_vec() }
+    fn chunk(transfer: u64, total: u32, offset: u32, bytes: &[u8]) -> Chunk<'_> {
+        Chunk { transfer, total, offset, bytes: bytes.into() }
     }
 
     #[test]
@@ -123,7 +128,7 @@ mod tests {
         let pieces = (0..5).flat_map(|transfer| (0..15u32).map(move |number| (transfer, number << 20)));
         let mut taken = 0;
         let refused = pieces
-            .map(|(transfer, offset)| Chunk { transfer, total, offset, bytes: piece.clone() })
+            .map(|(transfer, offset)| Chunk { transfer, total, offset, bytes: piece.as_slice().into() })
             .find_map(|chunk| {
                 let error = assembly.take(chunk).err();
                 taken += if error.is_none() { piece.len() } else { 0 };

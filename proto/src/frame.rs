@@ -21,6 +21,8 @@
 //! Keeps: a frame is at most [`BYTES_MAX`] long; anything else about it that is wrong is an error that
 //! says what, and never a panic.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::Port;
 use slipgate_cluster::message::Message;
@@ -47,13 +49,13 @@ pub struct Wire {
 
 /// A frame, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum Frame<'a> {
     /// Control messages.
     Control(Vec<Wire>),
     /// Messages to entities and between admin desks.
     Messages(Vec<Wire>),
     /// A piece of something too large for one frame.
-    Chunk(Chunk),
+    Chunk(Chunk<'a>),
     /// So many bytes of messages frames have been placed or refused.
     Credit(u64),
     /// The session stops on purpose.
@@ -66,7 +68,7 @@ pub enum Frame {
 
 /// A piece of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
+pub struct Chunk<'a> {
     /// Numbers the transfers of a connection.
     pub transfer: u64,
     /// Length of the whole, in bytes.
@@ -74,7 +76,7 @@ pub struct Chunk {
     /// Where this piece belongs.
     pub offset: u32,
     /// The piece; 1 to [`CHUNK_BYTES_MAX`] bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Cow<'a, [u8]>,
 }
 
 /// Why bytes are no frame. The connection cannot go on.
@@ -107,43 +109,51 @@ pub enum FrameError {
     },
 }
 
-impl Frame {
+impl<'a> Frame<'a> {
     /// The frame's bytes, without the length.
     ///
     /// # Panics
     ///
-    /// If a batch does not fit the codec's limit: [`lanes`](crate::lanes) builds batches far below it.
+    /// As [`append`](Self::append).
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append(&mut bytes);
+        bytes
+    }
+
+    /// Writes the frame's bytes, without the length, behind what `bytes` holds already.
+    ///
+    /// # Panics
+    ///
+    /// If a batch does not fit the codec's limit: [`lanes`](crate::lanes) builds batches far below it.
+    pub fn append(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::Control(batch) => encode_batch(CONTROL, batch),
-            Self::Messages(batch) => encode_batch(MESSAGES, batch),
+            Self::Control(batch) => append_batch(CONTROL, batch, bytes),
+            Self::Messages(batch) => append_batch(MESSAGES, batch, bytes),
             Self::Chunk(chunk) => {
-                let mut bytes = Vec::with_capacity(17 + chunk.bytes.len());
                 bytes.push(CHUNK);
                 bytes.extend(chunk.transfer.to_be_bytes());
                 bytes.extend(chunk.total.to_be_bytes());
                 bytes.extend(chunk.offset.to_be_bytes());
-                bytes.extend(&chunk.bytes);
-                bytes
+                bytes.extend_from_slice(&chunk.bytes);
             }
             Self::Credit(credit) => {
-                let mut bytes = vec![CREDIT];
+                bytes.push(CREDIT);
                 bytes.extend(credit.to_be_bytes());
-                bytes
             }
-            Self::Bye => vec![BYE],
-            Self::Ping => vec![PING],
-            Self::Pong => vec![PONG],
+            Self::Bye => bytes.push(BYE),
+            Self::Ping => bytes.push(PING),
+            Self::Pong => bytes.push(PONG),
         }
     }
 
-    /// Reads a frame's bytes.
+    /// Reads a frame's bytes; a chunk borrows its piece of them.
     ///
     /// # Errors
     ///
     /// If they are no frame; says what is wrong with them.
-    pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, FrameError> {
         let short = || FrameError::Length { bytes: bytes.len() };
         let (&kind, rest) = bytes.split_first().ok_or_else(short)?;
         match kind {
@@ -159,7 +169,7 @@ impl Frame {
                     return Err(FrameError::Chunk { offset, bytes: piece.len(), total });
                 }
                 let transfer = u64::from_be_bytes(*transfer);
-                Ok(Self::Chunk(Chunk { transfer, total, offset, bytes: piece.to_vec() }))
+                Ok(Self::Chunk(Chunk { transfer, total, offset, bytes: piece.into() }))
             }
             CREDIT => match rest.split_first_chunk() {
                 Some((credit, [])) => Ok(Self::Credit(u64::from_be_bytes(*credit))),
@@ -174,15 +184,10 @@ impl Frame {
     }
 }
 
-fn encode_batch(kind: u8, batch: &[Wire]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(1 + BATCH_BYTES_GUESS * batch.len());
+fn append_batch(kind: u8, batch: &[Wire], bytes: &mut Vec<u8>) {
     bytes.push(kind);
-    codec::append(&batch, &mut bytes).expect("a batch stays below the codec's limit");
-    bytes
+    codec::append(&batch, bytes).expect("a batch stays below the codec's limit");
 }
-
-/// Room for one message of a batch: a small one with its numbers. One that is larger makes the buffer grow.
-const BATCH_BYTES_GUESS: usize = 128;
 
 const CONTROL: u8 = 1;
 const MESSAGES: u8 = 2;
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_frame_reads_back_as_it_was_written() {
-        let chunk = Chunk { transfer: 1, total: 10, offset: 4, bytes: vec![1, 2, 3] };
+        let chunk = Chunk { transfer: 1, total: 10, offset: 4, bytes: vec![1, 2, 3].into() };
         let frames = [
             Frame::Control(vec![query()]),
             Frame::Messages(vec![data(), data()]),
@@ -236,7 +241,8 @@ mod tests {
             Frame::Pong,
         ];
         for frame in frames {
-            assert_eq!(Frame::decode(&frame.encode()).expect("a frame"), frame);
+            let bytes = frame.encode();
+            assert_eq!(Frame::decode(&bytes).expect("a frame"), frame);
         }
     }
 
@@ -250,7 +256,7 @@ mod tests {
         );
         assert_eq!(hex(&Frame::Credit(77)), "04000000000000004d");
         assert_eq!(hex(&Frame::Bye), "05");
-        let chunk = Chunk { transfer: 1, total: 10, offset: 4, bytes: vec![1, 2, 3] };
+        let chunk = Chunk { transfer: 1, total: 10, offset: 4, bytes: vec![1, 2, 3].into() };
         assert_eq!(hex(&Frame::Chunk(chunk)), "0300000000000000010000000a00000004010203");
     }
 
@@ -268,11 +274,12 @@ mod tests {
 
     #[test]
     fn a_chunk_that_does_not_fit_its_transfer_is_an_error() {
-        let outside = Chunk { transfer: 1, total: 4, offset: 3, bytes: vec![0, 0] };
-        let empty = Chunk { transfer: 1, total: 4, offset: 3, bytes: vec![] };
-        let huge = Chunk { transfer: 1, total: u32::MAX, offset: u32::MAX, bytes: vec![0] };
+        let outside = Chunk { transfer: 1, total: 4, offset: 3, bytes: vec![0, 0].into() };
+        let empty = Chunk { transfer: 1, total: 4, offset: 3, bytes: vec![].into() };
+        let huge = Chunk { transfer: 1, total: u32::MAX, offset: u32::MAX, bytes: vec![0].into() };
         for chunk in [outside, empty, huge] {
-            let result = Frame::decode(&Frame::Chunk(chunk).encode());
+            let bytes = Frame::Chunk(chunk).encode();
+            let result = Frame::decode(&bytes);
             assert!(matches!(result, Err(FrameError::Chunk { .. })), "{result:?}");
         }
     }

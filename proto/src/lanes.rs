@@ -158,7 +158,10 @@ impl Lanes {
             // A repeat of what still waits here.
             return Ok(());
         }
-        let Ok(bytes) = codec::encode(&wire) else { return Err(Box::new(wire)) };
+        let mut bytes = Vec::with_capacity(BULK_FIXED_BYTES + weight(&wire.message));
+        if codec::append(&wire, &mut bytes).is_err() {
+            return Err(Box::new(wire));
+        }
         if self.bulk_bytes + bytes.len() > self.limits.bulk_bytes {
             return Err(Box::new(wire));
         }
@@ -168,10 +171,12 @@ impl Lanes {
         Ok(())
     }
 
-    /// The next frame, by urgency; none while nothing may be sent. Its bytes are ready for the framing.
-    pub fn next_frame(&mut self) -> Option<Vec<u8>> {
+    /// Writes the next frame, by urgency, behind what `bytes` holds already; its length is for the framing to say.
+    /// Returns whether there was one: not while nothing may be sent.
+    pub fn next_frame(&mut self, bytes: &mut Vec<u8>) -> bool {
         if let Some(frame) = self.next_of_the_link() {
-            return Some(frame.encode());
+            frame.append(bytes);
+            return true;
         }
         if !self.control.is_empty() {
             let (batch, _) = take_batch(&mut self.control);
@@ -183,20 +188,22 @@ impl Lanes {
                     self.acks.remove(&key);
                 }
             }
-            return Some(Frame::Control(batch).encode());
+            Frame::Control(batch).append(bytes);
+            return true;
         }
         if self.credit > 0 && !self.messages.is_empty() {
-            let (batch, bytes) = take_batch(&mut self.messages);
-            self.message_bytes -= bytes;
-            let frame = Frame::Messages(batch).encode();
-            self.credit = self.credit.saturating_sub(frame.len() as u64);
-            return Some(frame);
+            let (batch, weight) = take_batch(&mut self.messages);
+            self.message_bytes -= weight;
+            let before = bytes.len();
+            Frame::Messages(batch).append(bytes);
+            self.credit = self.credit.saturating_sub((bytes.len() - before) as u64);
+            return true;
         }
-        self.next_chunk()
+        self.next_chunk(bytes)
     }
 
     /// What the link says for itself. A goodbye comes after everything that it lets be heard.
-    fn next_of_the_link(&mut self) -> Option<Frame> {
+    fn next_of_the_link(&mut self) -> Option<Frame<'static>> {
         if std::mem::take(&mut self.pong) {
             return Some(Frame::Pong);
         }
@@ -210,17 +217,17 @@ impl Lanes {
         (self.control.is_empty() && std::mem::take(&mut self.bye)).then_some(Frame::Bye)
     }
 
-    fn next_chunk(&mut self) -> Option<Vec<u8>> {
-        let mut transfer = self.bulk.pop_front()?;
+    fn next_chunk(&mut self, bytes: &mut Vec<u8>) -> bool {
+        let Some(mut transfer) = self.bulk.pop_front() else { return false };
         let end = transfer.bytes.len().min(transfer.offset + CHUNK_BYTES_MAX);
-        let piece = transfer.bytes[transfer.offset..end].to_vec();
         let length = |bytes: usize| u32::try_from(bytes).expect("a transfer stays below the codec's limit");
         let chunk = Chunk {
             transfer: transfer.id,
             total: length(transfer.bytes.len()),
             offset: length(transfer.offset),
-            bytes: piece,
+            bytes: transfer.bytes[transfer.offset..end].into(),
         };
+        Frame::Chunk(chunk).append(bytes);
         transfer.offset = end;
         if end < transfer.bytes.len() {
             // At most so many alternate: the peer keeps a place for each.
@@ -229,7 +236,7 @@ impl Lanes {
         } else {
             self.bulk_bytes -= transfer.bytes.len();
         }
-        Some(Frame::Chunk(chunk).encode())
+        true
     }
 
     /// The peer has placed or refused so many bytes of messages frames.
@@ -300,5 +307,8 @@ const BATCH_BYTES: usize = 64 << 10;
 pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
 /// The fixed part of a message when encoded, at most: two ports, an id, a stream, numbers.
 const FIXED_BYTES: usize = 96;
+
+/// The fixed part of what goes in chunks, when encoded, as a rule.
+const BULK_FIXED_BYTES: usize = 256;
 
 const _: () = assert!(BATCH_BYTES + MESSAGE_BYTES_MAX + BATCH_MAX * FIXED_BYTES < crate::frame::BYTES_MAX);

@@ -136,7 +136,7 @@ fn fill(connection: &mut TcpStream) {
     for number in 0..512u32 {
         for transfer in 0..64 {
             let offset = number * u32::try_from(CHUNK_BYTES_MAX).expect("16 KiB fit");
-            let chunk = Chunk { transfer, total, offset, bytes: vec![0; CHUNK_BYTES_MAX] };
+            let chunk = Chunk { transfer, total, offset, bytes: vec![0; CHUNK_BYTES_MAX].into() };
             if frame(connection, &Frame::Chunk(chunk).encode()).is_err() {
                 return;
             }

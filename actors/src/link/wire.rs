@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{BufMut, BytesMut};
 use futures_util::StreamExt;
 use slipgate_cluster::{Envelope, Place, Session};
 use slipgate_proto::assembly::{Assembly, AssemblyError};
@@ -98,7 +97,7 @@ pub(super) async fn run(
 }
 
 async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(), Ended> {
-    let mut buffer = BytesMut::with_capacity(2 * FLUSH_BYTES);
+    let mut buffer = Vec::with_capacity(2 * FLUSH_BYTES);
     loop {
         fill(&mut buffer, &mut shared.lanes.borrow_mut());
         if buffer.is_empty() {
@@ -114,11 +113,16 @@ async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(),
 }
 
 /// Gathers frames into one write: a flush each would cost a system call and a wake-up each.
-fn fill(buffer: &mut BytesMut, lanes: &mut Lanes) {
+fn fill(buffer: &mut Vec<u8>, lanes: &mut Lanes) {
     while buffer.len() < FLUSH_BYTES {
-        let Some(frame) = lanes.next_frame() else { break };
-        buffer.put_u32(u32::try_from(frame.len()).expect("a frame stays below its limit"));
-        buffer.extend_from_slice(&frame);
+        let start = buffer.len();
+        buffer.extend([0; 4]);
+        if !lanes.next_frame(buffer) {
+            buffer.truncate(start);
+            return;
+        }
+        let length = u32::try_from(buffer.len() - start - 4).expect("a frame stays below its limit");
+        buffer[start..start + 4].copy_from_slice(&length.to_be_bytes());
     }
 }
 

@@ -15,11 +15,14 @@ pub(super) struct Bodies {
     handles: FixedMap<OnlineId, Handle>,
     staged: BTreeMap<OnlineId, Box<dyn Body>>,
     types: Types,
+    /// Kept for its room: the size of a body is asked for before each move.
+    scratch: Vec<u8>,
 }
 
 impl Bodies {
     pub(super) fn new(scene: SceneId, types: Types) -> Self {
-        Self { runtime: Runtime::new(scene), handles: FixedMap::default(), staged: BTreeMap::new(), types }
+        let (handles, staged, scratch) = (FixedMap::default(), BTreeMap::new(), Vec::new());
+        Self { runtime: Runtime::new(scene), handles, staged, types, scratch }
     }
 
     pub(super) fn create(&mut self, entity: OnlineId, identity: &Identity) {
@@ -69,6 +72,20 @@ impl Bodies {
         bytes
     }
 
+    /// Encoded size of a body; 0 if it is not here.
+    pub(super) fn size(&mut self, entity: OnlineId) -> u64 {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        if let Some(body) = self.get(entity) {
+            body.encode(&mut scratch);
+        }
+        let size = scratch.len() as u64;
+        if scratch.capacity() <= SCRATCH_BYTES {
+            self.scratch = scratch;
+        }
+        size
+    }
+
     pub(super) fn get(&self, entity: OnlineId) -> Option<&dyn Body> {
         let handle = self.handles.get(&entity)?;
         self.runtime.get(*handle).ok().map(AsRef::as_ref)
@@ -100,3 +117,6 @@ impl Bodies {
         self.runtime.despawn(handle).expect("a handle lives as long as its body");
     }
 }
+
+/// Room that is kept: a large body may be the only one of its kind.
+const SCRATCH_BYTES: usize = 64 << 10;

@@ -146,7 +146,7 @@ impl Handler<AskScene> for SceneActor {
             }
             Question::Migrate(MoveOrder { entity, to, reply }) => {
                 let ticket = Some(self.ticket(Asker::Move(reply)));
-                let body_bytes = self.bodies.encode(entity).len() as u64;
+                let body_bytes = self.bodies.size(entity);
                 let id = MoveId(Uuid::new_v4());
                 let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
                 let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));

@@ -52,7 +52,7 @@ fn what_the_other_side_answers_has_its_bytes() {
 
 #[test]
 fn every_kind_of_frame_has_its_bytes() {
-    let frame = |name, frame: Frame| {
+    let frame = |name, frame: Frame<'_>| {
         let bytes = frame.encode();
         assert_eq!(Frame::decode(&bytes).expect("bytes of our own"), frame, "{name}");
         Vector { name, bytes }
@@ -64,7 +64,7 @@ fn every_kind_of_frame_has_its_bytes() {
         to: Port::Scene(sample::forest().scene),
         message: Message::Data(sample::data(1)),
     };
-    let chunk = Chunk { transfer: 1, total: 20_000, offset: 16_384, bytes: vec![0xc0, 0xc1] };
+    let chunk = Chunk { transfer: 1, total: 20_000, offset: 16_384, bytes: vec![0xc0, 0xc1].into() };
     check(
         "frame",
         &[

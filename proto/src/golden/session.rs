@@ -79,7 +79,7 @@ fn hand_off() -> Vec<Step> {
     let prepare = Wire { from: forest, to: harbor, message: Message::Prepare(Arc::new(sample::prepare())) };
     let whole = codec::encode(&prepare).expect("a sample is small");
     let total = u32::try_from(whole.len()).expect("a sample is small");
-    let chunk = Frame::Chunk(Chunk { transfer: 1, total, offset: 0, bytes: whole }).encode();
+    let chunk = Frame::Chunk(Chunk { transfer: 1, total, offset: 0, bytes: whole.into() }).encode();
     let cas = Message::Control(Control::Cas { entity, owner, epoch, new, nonce });
     let answer = Message::Control(Control::RecordIs { entity, record: new, nonce: Some(nonce) });
     let handed_on = Control::HandedOn { entity, id, held, source: sample::forest() };

@@ -62,7 +62,7 @@ fn assemble(bytes: &[u8]) {
     let total = u32::try_from(bytes.len()).expect("short");
     for (number, piece) in bytes.chunks(CHUNK_BYTES_MAX.min(bytes.len() / 2 + 1)).enumerate() {
         let offset = u32::try_from(number * (bytes.len() / 2 + 1)).expect("short");
-        drop(assembly.take(Chunk { transfer: 1, total, offset, bytes: piece.to_vec() }));
+        drop(assembly.take(Chunk { transfer: 1, total, offset, bytes: piece.into() }));
     }
 }
 
