@@ -47,4 +47,11 @@ pub const NODES: usize = 1_024;
 /// Scenes that a cluster may have, for the same reason.
 pub const SCENES: usize = 8_192;
 
+/// Claims of one scene on the entities of one range, while its home is rebuilt: as many as a scene remembers to have
+/// left, and as many again that live there. What a scene says beyond is left out.
+pub const CLAIMS_PER_SCENE: usize = 1 << 20;
+
+/// Questions about entities that wait at a home until it is complete. Whoever asks beyond repeats it.
+pub const QUESTIONS_WAITING: usize = 1 << 16;
+
 const _: () = assert!((STREAMS_PER_ENTITY + RECEIVERS_PER_ENTITY) * 40 < 1 << 20);

@@ -326,7 +326,7 @@ impl Evacuation {
                 Refusal::TooLarge { .. } | Refusal::Unreadable { .. } => self.keep(entity, Kept::Refused(refusal)),
             },
             Outcome::Timeout { .. } | Outcome::NodeLost => self.rest(entity, Some(to), now),
-            Outcome::Cancelled | Outcome::Undecided => self.rest(entity, None, now),
+            Outcome::Cancelled | Outcome::Undecided | Outcome::HomeUnreachable => self.rest(entity, None, now),
             Outcome::SceneStopped => self.keep(entity, Kept::SceneStopped),
         }
     }

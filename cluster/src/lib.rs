@@ -21,7 +21,9 @@
 //! | [`message`] | what actors of the cluster say to each other |
 //! | [`moves`] | ids and outcomes of attempted moves |
 //! | [`ownership`] | which owner has which entities, O(1) per entity |
-//! | [`directory`] | the home: records, compare-and-set, registration of new ids |
+//! | [`directory`] | the home: records, compare-and-set, registration of new ids; how it is rebuilt and handed over |
+//! | [`claim`] | what a scene says of an entity while its home is rebuilt |
+//! | [`legacy`] | what a home hands over to the next one |
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
 //! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
@@ -36,8 +38,10 @@
 
 pub mod bounds;
 mod bytes;
+pub mod claim;
 pub mod directory;
 pub mod evacuation;
+pub mod legacy;
 pub mod limits;
 pub mod manager;
 pub mod member;

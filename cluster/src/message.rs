@@ -5,7 +5,7 @@
 //!
 //! | family | from, to | lane |
 //! |---|---|---|
-//! | [`Control`] | scenes, directories, routers | control: no credit needed |
+//! | [`Control`] | scenes, directories, routers | control: no credit needed; claims and legacies in bulk |
 //! | [`Data`], [`ToolMessage`] | senders to scenes; admin desks | messages: credits |
 //! | [`Prepare`] | source to target | bulk: in chunks |
 //! | [`ManagerMessage`] | nodes and the manager | control |
@@ -13,8 +13,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, TypeName};
 
+use crate::claim::Claim;
+use crate::legacy::Legacy;
 use crate::manager::{ManagerReply, ManagerRequest};
 use crate::moves::{MoveId, Refusal};
 use crate::record::{Epoch, Own, Record};
@@ -178,6 +180,48 @@ pub enum Control {
         id: MoveId,
         /// How many of the held ones are applied.
         delivered: u64,
+    },
+    /// The new home of a range asks a scene what it knows of its entities, page by page.
+    AskClaims {
+        /// The range.
+        range: RangeId,
+        /// The home's term.
+        term: u32,
+        /// The last entity of the page before; none for the first page.
+        after: Option<OnlineId>,
+    },
+    /// A scene's answer; it has taken up the term.
+    Claims {
+        /// As asked.
+        range: RangeId,
+        /// As asked.
+        term: u32,
+        /// As asked.
+        after: Option<OnlineId>,
+        /// All that it knows of some entities, by id.
+        claims: Vec<Claim>,
+        /// Whether it knows of further entities.
+        more: bool,
+    },
+    /// The former home of a range hands its records over to the next one, page by page.
+    Bequest {
+        /// The range.
+        range: RangeId,
+        /// The next home's term.
+        term: u32,
+        /// The last entity of the page before; none for the first page.
+        after: Option<OnlineId>,
+        /// The page.
+        legacy: Legacy,
+    },
+    /// The next home has taken a page over.
+    Inherited {
+        /// The range.
+        range: RangeId,
+        /// Its term.
+        term: u32,
+        /// Of the page.
+        after: Option<OnlineId>,
     },
 }
 

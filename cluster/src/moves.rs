@@ -126,6 +126,8 @@ pub enum Outcome {
     Undecided,
     /// The scene stopped before the move was decided.
     SceneStopped,
+    /// It is still here, and never stopped: its home is new, and has not told the record by the deadline.
+    HomeUnreachable,
 }
 
 /// Why a request about an entity or a move was not taken up at all.

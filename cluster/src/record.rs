@@ -13,8 +13,8 @@ use crate::Session;
 
 /// Fence number of an entity: the term of its home, then a count of accepted changes.
 ///
-/// Ordered by term first. A rebuilt home starts a new term, so that no old compare-and-set can
-/// match its records; today every home is in term 0.
+/// Ordered by term first. A range that gets another home begins its next term, with every record at count 0, so
+/// that no old compare-and-set can match its records, and no old answer is above them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Epoch {
     term: u32,
@@ -55,6 +55,12 @@ impl Epoch {
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         Some(Self { count: self.count.checked_sub(1)?, ..self })
+    }
+
+    /// The term of the home that gave it out.
+    #[must_use]
+    pub fn term(self) -> u32 {
+        self.term
     }
 
     /// One number that rises with the epoch: term in the upper, count in the lower 32 bits.
@@ -123,10 +129,23 @@ impl Record {
         Self { owner: Some(owner), epoch: Epoch::FIRST, data: Epoch::FIRST, lost: false, base: Epoch::ZERO }
     }
 
-    /// What a complete home says of an id that has no record.
+    /// What the first home of a range says of an id that has no record.
     #[must_use]
     pub fn never() -> Self {
         Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO, lost: false, base: Epoch::ZERO }
+    }
+
+    /// What a home of term `term` says of an id that has no record. Above everything that a former home has said
+    /// of it, so that it ends the waiting of whoever writes there.
+    #[must_use]
+    pub fn absent(term: u32, lost: bool) -> Self {
+        Self { epoch: Epoch::new(term, 0), lost, ..Self::never() }
+    }
+
+    /// The record as it begins the term `term` of another home: the same, but for its epoch.
+    #[must_use]
+    pub fn in_term(&self, term: u32) -> Self {
+        Self { epoch: Epoch::new(term, 0), ..*self }
     }
 
     /// The record after a hand-over to `to` of a copy whose streams were last reset at `base`.

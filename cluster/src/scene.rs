@@ -19,10 +19,11 @@
 //! what arrives for a frozen or staged one is held within bounds and never acknowledged; an older copy
 //! never replaces a newer one; every attempt to move ends with one answer.
 //! Leaves out: the entity's body, which is the shell's (it encodes, decodes, applies when told);
-//! verdicts on dead nodes and homes that are rebuilt; a durable stage.
+//! what becomes of an entity whose home is rebuilt (`directory`): the scene says what it knows; a durable stage.
 
 mod alarm;
 mod arrive;
+mod claims;
 mod decide;
 mod inspection;
 mod leave;
@@ -33,12 +34,14 @@ mod receivers;
 mod reset;
 mod settle;
 mod talk;
+mod terms;
 mod waiting;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use slipgate_entity::{OnlineId, TypeName};
 
@@ -52,12 +55,13 @@ pub use self::port::{
 use self::receivers::Receivers;
 use self::settle::Settling;
 use self::talk::{StreamNews, Told};
+use self::terms::Outdated;
 use self::waiting::Waiting;
 use crate::bounds::TOMBSTONES;
 use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::{Known, StreamId};
-use crate::{Envelope, Epoch, Limits, Now, Own, Place, Port, Record};
+use crate::{Envelope, Limits, Now, Own, Place, Port, Record, View};
 
 /// What a scene is, for as long as it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +101,9 @@ pub struct Scene {
     acks: Vec<((OnlineId, StreamId), Place)>,
     /// Entities to which somebody speaks from a later reset than is known here: their homes have news.
     behind: BTreeSet<OnlineId>,
+    /// The cluster as the manager last told it: the terms of homes are in it.
+    view: Arc<View>,
+    outdated: Outdated,
     waiting: Waiting,
     /// Messages that found no room since somebody asked.
     left_out: u64,
@@ -150,6 +157,8 @@ impl Scene {
             alarms: BTreeSet::new(),
             acks: Vec::new(),
             behind: BTreeSet::new(),
+            view: Arc::default(),
+            outdated: Outdated::default(),
             waiting: Waiting::default(),
             left_out: 0,
             opened: 0,
@@ -165,7 +174,7 @@ impl Scene {
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
             Input::Spawn { ticket, identity } => self.spawn(ticket, identity, out),
-            Input::Registered { ticket, entity } => self.registered(ticket, entity, out),
+            Input::Registered { ticket, entity } => self.registered(ticket, entity, now, out),
             Input::NotRegistered { ticket } => {
                 if self.spawning.remove(&ticket).is_some() {
                     out.push(Output::Answer { ticket, answer: Answer::NotSpawned(SpawnRefusal::NoRange) });
@@ -181,6 +190,7 @@ impl Scene {
             Input::Heard { from, message: Message::Prepare(prepare) } => self.prepare(from, prepare, now, out),
             Input::Heard { from, message: Message::Control(control) } => self.control(from, control, now, out),
             Input::Heard { message: Message::Manager(_) | Message::Tool(_), .. } => {}
+            Input::View(view) => self.see(view, now),
             Input::PeerLost(session) => self.peer_lost(session, now, out),
             Input::Flush => self.flush(out),
             Input::Tick => self.tick(now, out),
@@ -214,7 +224,13 @@ impl Scene {
             }
             // The next repeat asks whoever is the home by then.
             Control::NotHome { .. } => {}
-            Control::Cas { .. } | Control::Query { .. } | Control::Reclaim { .. } => {}
+            Control::AskClaims { range, term, after } => self.ask_claims(from, range, term, after, out),
+            Control::Cas { .. }
+            | Control::Query { .. }
+            | Control::Reclaim { .. }
+            | Control::Claims { .. }
+            | Control::Bequest { .. }
+            | Control::Inherited { .. } => {}
         }
     }
 
@@ -224,7 +240,9 @@ impl Scene {
             // No honest home comes that far, and nothing could follow it.
             return;
         }
-        if self.staged.contains_key(&entity) {
+        if record.epoch.term() < self.view.term_of(entity.range()) {
+            // A former home has said it: what it decides is out of date, or comes again from the present one.
+        } else if self.staged.contains_key(&entity) {
             self.staged_record(entity, record, nonce, now, out);
         } else if self.live.contains_key(&entity) {
             self.live_record(entity, record, now, out);
@@ -249,7 +267,7 @@ impl Scene {
         out.push(Output::Register { ticket, label });
     }
 
-    fn registered(&mut self, ticket: Ticket, entity: OnlineId, out: &mut Vec<Output>) {
+    fn registered(&mut self, ticket: Ticket, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         if self.live.contains_key(&entity) {
             // Somebody brought an entity here under an id that was not given out yet. The next id is free.
             let label = self.spawning.get(&ticket).and_then(|identity| identity.label.clone());
@@ -260,6 +278,7 @@ impl Scene {
         self.drop_impostor(entity, out);
         out.push(Output::Create { ticket, entity, identity: identity.clone() });
         self.live.insert(entity, Live::spawned(identity));
+        self.note_outdated(entity, now);
         out.push(Output::Answer { ticket, answer: Answer::Spawned(entity) });
     }
 
@@ -301,7 +320,7 @@ impl Scene {
         if self.staged.contains_key(&entity) {
             return Route::Hold;
         }
-        self.gone.get(&entity).and_then(|tombstone| tombstone.owner).map_or(Route::Unknown, Route::Owner)
+        self.gone.get(&entity).and_then(|tombstone| tombstone.record.owner).map_or(Route::Unknown, Route::Owner)
     }
 
     /// How an entity that lives here stands.
@@ -371,9 +390,9 @@ impl Scene {
         self.me.into()
     }
 
-    fn bury(&mut self, entity: OnlineId, owner: Option<Own>, epoch: Epoch, now: Now) {
+    fn bury(&mut self, entity: OnlineId, record: Record, now: Now) {
         let until = now + self.limits.tombstone;
-        self.gone.insert(entity, Tombstone { owner, epoch, until });
+        self.gone.insert(entity, Tombstone { record, until });
         self.graves.push_back((until, entity));
         if self.graves.len() > TOMBSTONES {
             self.forget_oldest_grave();

@@ -169,8 +169,8 @@ impl Cluster {
         let limits = Limits::default();
         let types = vec![(TypeName("walker".into()), 1)];
         let scene = |me| Scene::new(Settings { me, capacity: 8, types: types.clone(), limits: limits.clone() });
-        let mut home = Directory::default();
-        home.handle(directory::Input::Opened { range: RangeId(1) }, &mut Vec::new());
+        let mut home = Directory::new(SESSION);
+        home.handle(directory::Input::Opened { range: RangeId(1) }, Now(0), &mut Vec::new());
         Self {
             now: Now(0),
             scenes: [A, B].map(|me| (me, scene(me))).into(),
@@ -256,7 +256,7 @@ impl Cluster {
             (Port::Router(_), Message::Control(control)) => self.tell_router(router::Input::Heard(control)),
             (Port::Directory, Message::Control(control)) => {
                 let mut out = Vec::new();
-                self.home.handle(directory::Input::Heard { from, control }, &mut out);
+                self.home.handle(directory::Input::Heard { from, control }, self.now, &mut out);
                 for output in out {
                     let directory::Output::Tell { to, control } = output else { panic!("nobody died: {output:?}") };
                     self.send(HOME, to, Message::Control(control));
@@ -283,7 +283,7 @@ impl Cluster {
             }
             Output::Register { ticket, label } => {
                 let entity = OnlineId::new(RangeId(1), self.issue());
-                self.home.handle(directory::Input::Registered { entity, owner: at, label }, &mut Vec::new());
+                self.home.handle(directory::Input::Registered { entity, owner: at, label }, self.now, &mut Vec::new());
                 self.tell(at, Input::Registered { ticket, entity });
             }
             Output::Encode { entity } => self.tell(at, Input::Encoded { entity, body: Vec::new() }),

@@ -3,7 +3,7 @@
 //! ```text
 //!   control   [ack][record][reserve]...     needs no credit; acknowledgements of one stream coalesce
 //!   messages  [data][data][ask]...          only while there is credit
-//!   bulk      [chunk of A][chunk of B]...   in turns, one chunk at a time
+//!   bulk      [chunk of A][chunk of B]...   in turns, one chunk at a time: copies, and pages of records
 //! ```
 //!
 //! So a flood of messages never delays a lease or a decision by more than a batch, and a large state
@@ -114,6 +114,8 @@ impl Lanes {
             Message::Control(_) | Message::Manager(_) | Message::Tool(_) if weight(&wire.message) > CHUNK_BYTES_MAX => {
                 self.push_bulk(wire, None)
             }
+            // What is told when a range gets another home: many pages, while everything else goes on.
+            Message::Control(Control::Claims { .. } | Control::Bequest { .. }) => self.push_bulk(wire, None),
             // It asks about messages, and so follows them.
             Message::Control(Control::HandedOn { .. }) | Message::Data(_) | Message::Tool(_) => self.push_message(wire),
             Message::Control(control) => {

@@ -5,6 +5,7 @@
 //!
 //! Keeps: every part whose length the sender chooses is counted.
 
+use slipgate_cluster::legacy::Legacy;
 use slipgate_cluster::manager::ManagerReply;
 use slipgate_cluster::message::{Control, Image, ManagerMessage, Message, ToolMessage};
 use slipgate_cluster::moves::Refusal;
@@ -19,6 +20,12 @@ pub fn weight(message: &Message) -> usize {
             bytes.len()
         }
         Message::Control(Control::HandedOn { held, .. }) => HELD_BYTES * held.len(),
+        Message::Control(Control::Claims { claims, .. }) => {
+            claims.iter().map(|claim| CLAIM_BYTES + claim.label.as_ref().map_or(0, String::len)).sum()
+        }
+        Message::Control(Control::Bequest { legacy: Legacy::Page { records, .. }, .. }) => {
+            records.iter().map(|record| CLAIM_BYTES + record.label.as_ref().map_or(0, String::len)).sum()
+        }
         Message::Control(Control::Refused { reason: Refusal::Unreadable { reason }, .. }) => reason.len(),
         Message::Control(Control::Refused { reason: Refusal::NoType { type_name }, .. }) => type_name.0.len(),
         Message::Control(Control::Reserve(reserve)) => reserve.type_name.0.len(),
@@ -41,5 +48,7 @@ fn weight_of_image(image: &Image) -> usize {
 const HELD_BYTES: usize = 40;
 /// One stream that an entity sends on, or one message of it without its payload.
 const STREAM_BYTES: usize = 40;
+/// One claim, or one record that is handed over, without its label.
+const CLAIM_BYTES: usize = 48;
 /// One row of a view, when encoded, without its addresses.
 const ROW_BYTES: usize = 56;

@@ -16,20 +16,23 @@ mod speaker;
 #[path = "nonsense/stage.rs"]
 mod stage;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::manager::{self, Counter, JoinRequest, Manager, ManagerReply, ManagerRequest, Stored, Waits};
-use slipgate_cluster::member::{self, Member, Welcome};
+use slipgate_cluster::member::{self, Welcome};
 use slipgate_cluster::message::{Control, Data, Message, Reserve, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::router::{self, Router, ToSend};
 use slipgate_cluster::scene::{Input, MoveRequest};
 use slipgate_cluster::stream::StreamId;
-use slipgate_cluster::{Epoch, Limits, NodeName, Now, Own, Place, Port, Record, Session, View, bounds};
+use slipgate_cluster::view::{Home, Member, ScenePlacement};
+use slipgate_cluster::{
+    Epoch, Incarnation, Limits, NodeId, NodeName, Now, Own, Place, Port, Record, Session, View, bounds,
+};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
 
@@ -115,18 +118,18 @@ fn no_word_of_a_false_home_ends_a_scene_or_keeps_it_from_spawning() {
 
 #[test]
 fn a_home_answers_everybody_and_changes_nothing_that_it_should_not() {
-    let mut home = Directory::default();
+    let mut home = Directory::new(ME.session);
     let mut out = Vec::new();
-    home.handle(directory::Input::Opened { range: RangeId(1) }, &mut out);
+    home.handle(directory::Input::Opened { range: RangeId(1) }, Now(0), &mut out);
     for counter in 0..HONEST {
-        home.handle(directory::Input::Registered { entity: honest(counter), owner: ME, label: None }, &mut out);
+        home.handle(directory::Input::Registered { entity: honest(counter), owner: ME, label: None }, Now(0), &mut out);
     }
     let mut speaker = Speaker::new(1);
     let mut epochs = [Epoch::ZERO; HONEST as usize];
     for _ in 0..100_000 {
         // A third node: neither the old owner's nor the new one's.
         let from = Place { session: Session::new(7, 1), port: Port::Scene(SceneId(1)) };
-        home.handle(directory::Input::Heard { from, control: speaker.control() }, &mut out);
+        home.handle(directory::Input::Heard { from, control: speaker.control() }, Now(0), &mut out);
         assert!(out.len() <= 2);
         out.clear();
     }
@@ -134,7 +137,7 @@ fn a_home_answers_everybody_and_changes_nothing_that_it_should_not() {
         assert_eq!(home.record(honest(counter)), Some(Record::registered(ME)), "a stranger changed {counter}");
     }
     for _ in 0..100_000 {
-        home.handle(directory::Input::Heard { from: speaker.place(), control: speaker.control() }, &mut out);
+        home.handle(directory::Input::Heard { from: speaker.place(), control: speaker.control() }, Now(0), &mut out);
         out.clear();
         for (counter, before) in (0..).zip(&mut epochs) {
             let epoch = home.record(honest(counter)).expect("a record").epoch;
@@ -143,6 +146,56 @@ fn a_home_answers_everybody_and_changes_nothing_that_it_should_not() {
         }
     }
     assert!(home.ownership().len() <= HONEST as usize);
+}
+
+#[test]
+fn a_home_that_comes_to_be_survives_whatever_scenes_and_its_predecessor_say() {
+    let member = |node| Member {
+        session: Session::new(node, 1),
+        name: NodeName::new(format!("n{node}")).expect("a name"),
+        address: String::new(),
+        admin: String::new(),
+    };
+    let scene = |number| ScenePlacement {
+        id: SceneId(number),
+        name: NodeName::new(format!("s{number}")).expect("a name"),
+        node: NodeId(number),
+        capacity: 9,
+    };
+    let home = Home { range: RangeId(1), session: ME.session, term: 1, before: Some(Session::new(2, 1)) };
+    let named = View {
+        version: 1,
+        members: (1..=2).map(|node| (NodeId(node), member(node))).collect(),
+        scenes: (1..=2).map(|number| (SceneId(number), scene(number))).collect(),
+        homes: [(RangeId(1), home)].into(),
+        ..View::default()
+    };
+    let mut came_to_be = 0;
+    for seed in 0..200 {
+        let mut speaker = Speaker::new(seed);
+        let mut home = Directory::new(ME.session);
+        let mut out = Vec::new();
+        let dead = if seed % 2 == 0 { [(NodeId(2), Incarnation(1))].into() } else { BTreeMap::new() };
+        home.handle(directory::Input::View(Arc::new(View { dead, ..named.clone() })), Now(0), &mut out);
+        for step in 0..300 {
+            let from = if seed % 2 == 0 {
+                Place::from(ME)
+            } else {
+                Place { session: Session::new(2, 1), port: Port::Directory }
+            };
+            let said = if seed % 2 == 0 { speaker.claims() } else { speaker.legacy() };
+            home.handle(directory::Input::Heard { from, control: said }, Now(step * 50_000), &mut out);
+            home.handle(directory::Input::Tick, Now(step * 50_000), &mut out);
+            home.handle(
+                directory::Input::Heard { from: speaker.place(), control: speaker.control() },
+                Now(step * 50_000),
+                &mut out,
+            );
+        }
+        assert!(home.ownership().len() <= 300 * 4, "seed {seed}");
+        came_to_be += usize::from(home.standing(RangeId(1)) == directory::Standing::Complete);
+    }
+    assert!(came_to_be > 100, "{came_to_be} of 200 came to be");
 }
 
 #[test]
@@ -202,7 +255,7 @@ fn a_member_and_a_stock_take_what_the_manager_would_not_say_without_a_panic() {
     let mut speaker = Speaker::new(3);
     let welcome =
         Welcome { session: me, view: Arc::new(View::default()), lease: Duration::from_secs(10), asked: Now(0) };
-    let (mut member, mut stock) = (Member::new(welcome), RangeStock::new(me, 1));
+    let (mut member, mut stock) = (member::Member::new(welcome), RangeStock::new(me, 1));
     let mut ids = BTreeSet::new();
     for step in 0..50_000 {
         let now = Now(step * 1_000);

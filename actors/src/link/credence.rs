@@ -7,6 +7,8 @@
 //! | that an entity went elsewhere | a scene |
 //! | a copy | the source that it names |
 //! | a step of a hand-off | a scene |
+//! | what a scene knows of the entities of a range | that scene |
+//! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
 //! | the manager's answers | a manager's port; the receivers check that it is the manager's node |
 //!
 //! Inside a cluster a peer is believed in what it says of itself: an owner that acknowledges what it did not
@@ -38,6 +40,11 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::HandedOn { .. }
             | Control::Settled { .. }
             | Control::Cas { .. } => is_scene,
+            Control::Claims { .. } => is_scene,
+            // Whose range it is, and who was its home before, the machines compare with the view.
+            Control::AskClaims { .. } | Control::Bequest { .. } | Control::Inherited { .. } => {
+                from.port == Port::Directory
+            }
             Control::NotHome { .. } => from.port == Port::Directory,
             Control::Query { .. } => true,
         },

@@ -17,6 +17,8 @@ pub(super) enum Alarm {
     Staged(OnlineId),
     Reservation(OnlineId),
     Settling(MoveId),
+    /// Entities of which the home has a record of a later term.
+    Outdated,
 }
 
 impl Scene {
@@ -53,6 +55,7 @@ impl Scene {
                 }
             }
             Alarm::Settling(id) => self.settle_tick(id, now, out),
+            Alarm::Outdated => self.outdated_tick(now, out),
         }
     }
 

@@ -23,10 +23,10 @@ pub(super) struct Reservation {
 /// A copy that is not active yet: only the record can make it so.
 #[derive(Clone, Debug)]
 pub(super) struct Staged {
-    prepare: Arc<Prepare>,
+    pub(super) prepare: Arc<Prepare>,
     bytes: usize,
     /// Fresh per staging: an answer to an older question never activates a newer copy.
-    nonce: Option<Nonce>,
+    pub(super) nonce: Option<Nonce>,
     pub(super) held: HeldMessages,
     repeat: Repeat,
 }
@@ -81,6 +81,10 @@ impl Scene {
     /// repeats it for as long as it matters.
     pub(super) fn prepare(&mut self, from: Place, prepare: Arc<Prepare>, now: Now, out: &mut Vec<Output>) {
         let (entity, label) = (prepare.entity, prepare.label);
+        if label.term() < self.view.term_of(entity.range()) {
+            // The source has yet to hear of the home's new term; what is staged here is told already.
+            return;
+        }
         if let Some(live) = self.live.get(&entity) {
             if live.epoch < label {
                 // It left and comes straight back: the home has the news that is missing here.
@@ -125,7 +129,7 @@ impl Scene {
     /// Whether this scene knows of a later change of the record than the one `label` is to make.
     fn knows_as_old(&self, entity: OnlineId, label: Epoch) -> bool {
         self.live.get(&entity).is_some_and(|live| label <= live.epoch)
-            || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.epoch)
+            || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.record.epoch)
     }
 
     /// The shell has read the bytes, or could not.
@@ -202,7 +206,7 @@ impl Scene {
             return;
         }
         self.drop_staged(entity, out);
-        self.bury(entity, record.owner, record.epoch, now);
+        self.bury(entity, record, now);
     }
 
     fn take_over(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {

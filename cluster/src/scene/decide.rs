@@ -48,7 +48,7 @@ impl Scene {
             return reject(Some(ticket), MoveError::Migrating { entity }, out);
         }
         self.flush(out);
-        self.decide(entity, Why::Despawn(ticket), HeldMessages::default(), now, out);
+        self.decide(entity, Why::Despawn(Some(ticket)), HeldMessages::default(), now, out);
     }
 
     fn decide(&mut self, entity: OnlineId, why: Why, held: HeldMessages, now: Now, out: &mut Vec<Output>) {
@@ -73,7 +73,14 @@ impl Scene {
 
     pub(super) fn report_undecided(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
-        let Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) = &mut live.phase else { return };
+        let Phase::Deciding(Deciding { why, .. }) = &mut live.phase else { return };
+        let give_up = match why {
+            Why::GiveUp(give_up) => give_up,
+            Why::Despawn(ticket) => {
+                let answer = |ticket| Output::Answer { ticket, answer: Answer::Undecided };
+                return out.extend(ticket.take().map(answer));
+            }
+        };
         if std::mem::replace(&mut give_up.leaving.reported, true) {
             return;
         }
@@ -160,7 +167,7 @@ impl Scene {
     fn lose(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
         self.set_phase_gone(entity);
         let live = self.live.remove(&entity).expect("the caller holds a live entity");
-        self.bury(entity, record.owner, record.epoch, now);
+        self.bury(entity, record, now);
         let why = match (record.owner, &live.phase) {
             (None, _) => Departure::Despawned,
             (Some(own), Phase::Frozen(_) | Phase::Deciding(Deciding { why: Why::GiveUp(_), .. })) => {
@@ -198,7 +205,7 @@ impl Scene {
                 } else {
                     Answer::Rejected(MoveError::NotOwner { entity })
                 };
-                out.push(Output::Answer { ticket, answer });
+                out.extend(ticket.map(|ticket| Output::Answer { ticket, answer }));
             }
             Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) => {
                 let GiveUp { leaving, frozen, arrived, outcome } = give_up;

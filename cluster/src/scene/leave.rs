@@ -47,10 +47,19 @@ impl Scene {
             return self.end(ticket, done, out);
         }
         let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes, reported: false };
-        self.ask_for_room(entity, &leaving, out);
+        self.ask_to_leave(entity, &leaving, out);
         let deadline = now + self.limits.reserve;
         let repeat = Repeat::first(now, &self.limits);
         self.set_phase(entity, Phase::Reserving(Reserving { leaving, deadline, repeat }));
+    }
+
+    /// Asks the target for room; or the home for the record, which must be of its present term before the copy can go.
+    fn ask_to_leave(&mut self, entity: OnlineId, leaving: &Leaving, out: &mut Vec<Output>) {
+        if !self.is_outdated(entity) {
+            return self.ask_for_room(entity, leaving, out);
+        }
+        let nonce = self.nonce();
+        out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
     }
 
     pub(super) fn ask_for_room(&self, entity: OnlineId, leaving: &Leaving, out: &mut Vec<Output>) {
@@ -70,7 +79,7 @@ impl Scene {
     pub(super) fn reserved(&mut self, entity: OnlineId, id: MoveId, label: Epoch, now: Now, out: &mut Vec<Output>) {
         let Some(live) = self.live.get(&entity) else { return };
         let Phase::Reserving(reserving) = &live.phase else { return };
-        if reserving.leaving.id != id || reserving.leaving.label != label {
+        if reserving.leaving.id != id || reserving.leaving.label != label || self.is_outdated(entity) {
             return;
         }
         let leaving = reserving.leaving.clone();
@@ -184,9 +193,13 @@ impl Scene {
     pub(super) fn leave_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         let limits = self.limits.clone();
         let nonce = self.nonce();
+        let is_outdated = self.is_outdated(entity);
         let live = self.live.get_mut(&entity).expect("the alarm names a live entity");
         match &mut live.phase {
             Phase::Active => return,
+            Phase::Reserving(reserving) if reserving.deadline <= now && is_outdated => {
+                return self.stay(entity, Outcome::HomeUnreachable, now, out);
+            }
             Phase::Reserving(reserving) if reserving.deadline <= now => {
                 return self.stay(entity, Outcome::Timeout { step: Step::Reserve }, now, out);
             }
@@ -196,7 +209,7 @@ impl Scene {
             Phase::Reserving(reserving) => {
                 reserving.repeat.again(now, &limits);
                 let leaving = reserving.leaving.clone();
-                self.ask_for_room(entity, &leaving, out);
+                self.ask_to_leave(entity, &leaving, out);
             }
             Phase::Frozen(frozen) => {
                 frozen.repeat.again(now, &limits);

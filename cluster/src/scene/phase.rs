@@ -10,7 +10,7 @@ use super::port::Ticket;
 use crate::message::{Data, Held, Identity, Nonce, Prepare};
 use crate::moves::{MoveId, Outcome};
 use crate::stream::{Inbox, SendStream, StreamId};
-use crate::{Epoch, Limits, Now, Own};
+use crate::{Epoch, Limits, Now, Own, Record};
 
 /// An entity whose record names this scene, as far as the scene knows.
 #[derive(Clone, Debug)]
@@ -85,12 +85,13 @@ impl Phase {
             Self::Reserving(Reserving { repeat, deadline, .. }) | Self::Frozen(Frozen { repeat, deadline, .. }) => {
                 Some(repeat.due.min(*deadline))
             }
-            Self::Deciding(Deciding { why: Why::GiveUp(give_up), deadline, repeat, .. })
-                if !give_up.leaving.reported =>
-            {
-                Some(repeat.due.min(*deadline))
+            Self::Deciding(Deciding { why, deadline, repeat, .. }) => {
+                let is_reported = match why {
+                    Why::GiveUp(give_up) => give_up.leaving.reported,
+                    Why::Despawn(ticket) => ticket.is_none(),
+                };
+                Some(if is_reported { repeat.due } else { repeat.due.min(*deadline) })
             }
-            Self::Deciding(deciding) => Some(deciding.repeat.due),
         }
     }
 }
@@ -143,7 +144,8 @@ pub(super) struct Deciding {
 #[derive(Clone, Debug)]
 pub(super) enum Why {
     GiveUp(GiveUp),
-    Despawn(Ticket),
+    /// None once the requester has heard that it is undecided.
+    Despawn(Option<Ticket>),
 }
 
 #[derive(Clone, Debug)]
@@ -158,9 +160,8 @@ pub(super) struct GiveUp {
 /// What the scene remembers of an entity that is gone.
 #[derive(Clone, Debug)]
 pub(super) struct Tombstone {
-    pub(super) owner: Option<Own>,
-    /// Highest epoch known: no copy with a label up to here is ever staged.
-    pub(super) epoch: Epoch,
+    /// What the home said last. No copy with a label up to its epoch is ever staged.
+    pub(super) record: Record,
     pub(super) until: Now,
 }
 

@@ -10,9 +10,9 @@
 //! Keeps: index, list and slots know the same ids; a word tells what the phase of its entity says.
 
 use std::collections::BTreeSet;
-use std::ops::Index;
+use std::ops::{Bound, Index};
 
-use slipgate_entity::{OnlineId, OnlineIndex};
+use slipgate_entity::{OnlineId, OnlineIndex, RangeId};
 
 use super::phase::{Live, Phase};
 
@@ -80,6 +80,11 @@ impl Population {
         self.order.iter().copied()
     }
 
+    /// Those of a range of ids, above `after`, by id.
+    pub(super) fn ids_of(&self, range: RangeId, after: Option<OnlineId>) -> impl Iterator<Item = OnlineId> + '_ {
+        self.order.range(ids_of(range, after)).copied()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }
@@ -87,6 +92,12 @@ impl Population {
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
+}
+
+/// The ids of a range, above `after`.
+pub(super) fn ids_of(range: RangeId, after: Option<OnlineId>) -> (Bound<OnlineId>, Bound<OnlineId>) {
+    let first = Bound::Included(OnlineId::new(range, 0));
+    (after.map_or(first, Bound::Excluded), Bound::Included(OnlineId::new(range, u32::MAX)))
 }
 
 impl Index<&OnlineId> for Population {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::message::{Identity, Message, Payload, Prepare, Sender};
 use crate::moves::{Cost, MoveError, MoveId, Outcome};
 use crate::stream::{End, SendStream};
-use crate::{Epoch, Own, Place, Session};
+use crate::{Epoch, Own, Place, Session, View};
 
 /// Names a request for the shell that made it; comes back with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +84,8 @@ pub enum Input {
         /// What.
         message: Message,
     },
+    /// The cluster as the manager now tells it. Whoever opens a scene hands in the present one first.
+    View(Arc<View>),
     /// The link to a session is lost, or the session is over.
     PeerLost(Session),
     /// The turn ends: what was applied in it is acknowledged.
@@ -272,6 +274,8 @@ pub enum Answer {
     NotSpawned(SpawnRefusal),
     /// It is gone for good.
     Despawned,
+    /// The home has not answered by the deadline: the entity takes no turns, and is gone for good once it does.
+    Undecided,
     /// The attempt to move has ended.
     Moved(MoveDone),
     /// The move is given up; its own answer follows.

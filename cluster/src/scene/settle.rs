@@ -176,7 +176,7 @@ impl Scene {
                 |held: &Held| held.count - held.upto.saturating_sub(received.last(held.stream)).min(held.count);
             let delivered = held.iter().map(applied).fold(0, u64::saturating_add);
             out.push(send(Destination::Place(source.into()), Control::Settled { entity, id, delivered }));
-        } else if let Some(owner) = self.gone.get(&entity).and_then(|tombstone| tombstone.owner) {
+        } else if let Some(owner) = self.gone.get(&entity).and_then(|tombstone| tombstone.record.owner) {
             let control = Control::HandedOn { entity, id, held, source };
             out.push(send(Destination::Place(owner.into()), control));
         }

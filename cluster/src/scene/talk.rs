@@ -78,8 +78,8 @@ impl Scene {
     /// Absent: the tombstone tells where the entity went; without one the sender asks the home.
     fn send_elsewhere(&self, data: &Data, out: &mut Vec<Output>) {
         let (entity, stream) = (data.entity, data.stream);
-        let tombstone = self.gone.get(&entity);
-        let control = match tombstone.and_then(|tombstone| Some((tombstone.owner?, tombstone.epoch))) {
+        let record = self.gone.get(&entity).map(|tombstone| tombstone.record);
+        let control = match record.and_then(|record| Some((record.owner?, record.epoch))) {
             Some((owner, epoch)) => Control::Redirect { entity, stream, owner, epoch },
             None => Control::NotOwner { entity, stream },
         };

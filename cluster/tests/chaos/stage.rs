@@ -128,6 +128,7 @@ impl World {
     fn answered(&mut self, ticket: Ticket, answer: &Answer) {
         match answer {
             Answer::Despawned => self.tally.count("despawned"),
+            Answer::Undecided => self.tally.count("despawn undecided"),
             Answer::NotSpawned(_) => self.tally.count("spawn refused"),
             Answer::Spawned(_) | Answer::Moved(_) | Answer::Cancelled | Answer::Rejected(_) => {}
         }
@@ -238,7 +239,7 @@ impl World {
                 self.tally.count("give-ups won");
             }
             Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled => {}
-            Outcome::Undecided | Outcome::SceneStopped => {}
+            Outcome::Undecided | Outcome::SceneStopped | Outcome::HomeUnreachable => {}
         }
         self.history.story(id).ended.push(outcome);
     }
@@ -264,5 +265,6 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Cancelled => "cancelled",
         Outcome::Undecided => "undecided",
         Outcome::SceneStopped => "scene stopped",
+        Outcome::HomeUnreachable => "home unreachable",
     }
 }

@@ -65,8 +65,8 @@ impl World {
         let mut dice = Dice::new(plan.seed);
         let node = |number| {
             let session = Session::new(number, 1);
-            let mut directory = Directory::default();
-            directory.handle(directory::Input::Opened { range: range(session) }, &mut Vec::new());
+            let mut directory = Directory::new(session);
+            directory.handle(directory::Input::Opened { range: range(session) }, Now(0), &mut Vec::new());
             let router = Router::new(Place { session, port: Port::Router(0) }, plan.limits.clone());
             Node { session, directory, router, spawned: 0 }
         };
@@ -130,7 +130,7 @@ impl World {
     fn tell_directory(&mut self, me: Place, from: Place, control: Control) {
         let node = self.node_of(me.session);
         let mut out = Vec::new();
-        self.nodes[node].directory.handle(directory::Input::Heard { from, control }, &mut out);
+        self.nodes[node].directory.handle(directory::Input::Heard { from, control }, self.now, &mut out);
         for output in out {
             let directory::Output::Tell { to, control } = output else { panic!("nobody died: {output:?}") };
             self.send(me, to, Message::Control(control));
@@ -171,7 +171,7 @@ impl World {
         let node = &mut self.nodes[at];
         node.spawned += 1;
         let entity = OnlineId::new(range(owner.session), node.spawned);
-        node.directory.handle(directory::Input::Registered { entity, owner, label: None }, &mut Vec::new());
+        node.directory.handle(directory::Input::Registered { entity, owner, label: None }, self.now, &mut Vec::new());
         self.history.entities.push(entity);
         entity
     }

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use slipgate_cluster::claim::{Claim, Stake, Title};
+use slipgate_cluster::legacy::{Heirloom, Legacy};
 use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
 use slipgate_cluster::moves::Refusal;
 use slipgate_cluster::{Epoch, Now, Record};
-use slipgate_entity::TypeName;
+use slipgate_entity::{OnlineId, RangeId, TypeName};
 
 use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors = [directory(), streams(), hand_off()].into_iter().flatten().collect::<Vec<_>>();
+    let vectors = [directory(), streams(), hand_off(), homes()].into_iter().flatten().collect::<Vec<_>>();
     check("control", &vectors);
     check_variants::<Control>(&vectors);
 }
@@ -54,6 +56,29 @@ fn hand_off() -> Vec<Vector> {
         vector("control.arrived", &Control::Arrived { entity, id, epoch: label }),
         vector("control.handed_on", &Control::HandedOn { entity, id, held, source: sample::forest() }),
         vector("control.settled", &Control::Settled { entity, id, delivered: 2 }),
+    ]
+}
+
+fn homes() -> Vec<Vector> {
+    let (entity, range, term, after) = (sample::entity(), RangeId(3), 2, Some(OnlineId::new(RangeId(3), 4)));
+    let title = Title { epoch: sample::epoch(), data: Epoch::new(0, 8), base: Epoch::new(0, 7) };
+    let record = sample::record();
+    let claim = |label: Option<&str>, stake| Claim { entity, label: label.map(str::to_owned), stake };
+    let claims = vec![
+        claim(Some("ann"), Stake::Active(title)),
+        claim(None, Stake::Leaving { title, target: sample::harbor() }),
+        claim(None, Stake::Despawning(title)),
+        claim(None, Stake::Staged { label: sample::epoch().next(), source: sample::forest(), nonce: Nonce(11) }),
+        claim(None, Stake::Gone(record)),
+    ];
+    let records = vec![Heirloom { entity, record, label: Some("ann".to_owned()) }];
+    let page = Legacy::Page { records, more: true, absent_is_lost: false };
+    vec![
+        vector("control.ask_claims", &Control::AskClaims { range, term, after: None }),
+        vector("control.claims", &Control::Claims { range, term, after, claims, more: true }),
+        vector("control.bequest", &Control::Bequest { range, term, after: None, legacy: page }),
+        vector("control.bequest.unknown", &Control::Bequest { range, term, after: None, legacy: Legacy::Unknown }),
+        vector("control.inherited", &Control::Inherited { range, term, after }),
     ]
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use slipgate_cluster::claim::{Claim, Stake, Title};
+use slipgate_cluster::legacy::{Heirloom, Legacy};
 use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{
     Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Prepare, Reserve, Sender, ToolMessage,
@@ -187,7 +189,7 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(13) {
+        match self.below(15) {
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },
@@ -208,8 +210,50 @@ impl Speaker {
                     .collect();
                 Control::HandedOn { entity, id, held, source: self.own() }
             }
+            12 => Control::AskClaims { range: entity.range(), term: self.term(), after: self.after() },
+            13 => self.claims(),
             _ => Control::Settled { entity, id, delivered: self.number() },
         }
+    }
+
+    fn term(&mut self) -> u32 {
+        self.pick([0, 1, 1, 1, u32::MAX])
+    }
+
+    fn after(&mut self) -> Option<OnlineId> {
+        let entity = self.entity();
+        self.pick([None, None, Some(entity)])
+    }
+
+    /// What a scene may say to a home that is rebuilt.
+    pub(crate) fn claims(&mut self) -> Control {
+        let mut entities: Vec<_> = (0..self.below(6)).map(|_| self.entity()).collect();
+        if self.below(4) > 0 {
+            entities.sort();
+        }
+        let claims = entities.into_iter().map(|entity| {
+            let title = Title { epoch: self.epoch(), data: self.epoch(), base: self.base() };
+            let stake = match self.below(5) {
+                0 => Stake::Active(title),
+                1 => Stake::Leaving { title, target: self.own() },
+                2 => Stake::Despawning(title),
+                3 => Stake::Staged { label: self.epoch(), source: self.own(), nonce: self.nonce() },
+                _ => Stake::Gone(self.record()),
+            };
+            Claim { entity, label: None, stake }
+        });
+        let claims = claims.collect();
+        let (range, more) = (RangeId(self.pick([1, 1, 2])), self.below(2) == 0);
+        Control::Claims { range, term: self.term(), after: self.after(), claims, more }
+    }
+
+    /// What a former home may say to the next one.
+    pub(crate) fn legacy(&mut self) -> Control {
+        let records =
+            (0..self.below(4)).map(|_| Heirloom { entity: self.entity(), record: self.record(), label: None });
+        let page = Legacy::Page { records: records.collect(), more: self.below(2) == 0, absent_is_lost: false };
+        let legacy = if self.below(9) == 0 { Legacy::Unknown } else { page };
+        Control::Bequest { range: RangeId(1), term: self.term(), after: self.after(), legacy }
     }
 
     pub(crate) fn reply(&mut self) -> ManagerReply {

@@ -10,7 +10,11 @@ pub(crate) fn check_told(outcome: &Outcome, here: bool) -> Result<(), String> {
         // It may have come back since.
         Outcome::Moved { .. } => true,
         Outcome::Undecided | Outcome::SceneStopped => !here,
-        Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled => here,
+        Outcome::Refused(_)
+        | Outcome::Timeout { .. }
+        | Outcome::NodeLost
+        | Outcome::Cancelled
+        | Outcome::HomeUnreachable => here,
     };
     if fits { Ok(()) } else { Err(format!("{outcome:?} is told, but active at the source: {here}")) }
 }

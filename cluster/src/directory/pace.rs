@@ -1,0 +1,33 @@
+//! When something unanswered is said again; the waits double.
+
+use std::time::Duration;
+
+use crate::Now;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    due: Now,
+    wait: Duration,
+}
+
+impl Pace {
+    /// Due at once.
+    pub(super) fn fresh() -> Self {
+        Self { due: Now(0), wait: FIRST }
+    }
+
+    /// Whether it is time; if so, the next time is set.
+    pub(super) fn is_due(&mut self, now: Now) -> bool {
+        let due = self.due <= now;
+        if due {
+            self.due = now + self.wait;
+            self.wait = (self.wait * 2).min(LONGEST);
+        }
+        due
+    }
+}
+
+/// Above a round trip, and below what anybody would wait for.
+const FIRST: Duration = Duration::from_millis(50);
+/// A home is rebuilt within two seconds, so that a view that comes late must not cost one of them.
+const LONGEST: Duration = Duration::from_millis(500);
