@@ -11,8 +11,9 @@ use std::time::Duration;
 use actix::dev::ToEnvelope;
 use actix::{Addr, Handler, Message};
 use arc_swap::ArcSwapOption;
-use slipgate_cluster::manager::{ManagerEvent, ManagerReply, Waits};
+use slipgate_cluster::manager::{ManagerEvent, ManagerReply, SceneEnd, Waits};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
+use slipgate_cluster::view::ScenePlacement;
 use slipgate_cluster::{Envelope, NodeId, Place, Port, Session};
 use tokio::sync::oneshot;
 
@@ -176,6 +177,7 @@ impl ManagerOut for Seat {
         let (post, _) = &*node;
         let port = match reply {
             ManagerReply::Range { .. } => Port::Directory,
+            ManagerReply::Scene { .. } => Port::Admin,
             ManagerReply::Renewed { .. } | ManagerReply::NotMember { .. } | ManagerReply::View(_) => Port::Member,
         };
         let message = Said::Manager(ManagerMessage::Reply(reply));
@@ -210,11 +212,12 @@ impl ManagerOut for Seat {
         if repeated(&event).is_some_and(|cause| !restraint.tells(cause, now)) {
             return;
         }
-        let name = |session: Session| match self.inner.node.load_full() {
-            Some(node) => node.0.view().node_text(session.node),
-            None => format!("node{}", session.node.0),
+        let name = |id: NodeId| match self.inner.node.load_full() {
+            Some(node) => node.0.view().node_text(id),
+            None => format!("node{}", id.0),
         };
-        log(&event, name);
+        log(&event, |session: Session| name(session.node));
+        log_scene(&event, name);
     }
 }
 
@@ -229,6 +232,10 @@ fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
         ManagerEvent::JoinRefused { .. } => Some(("node.refused", NodeId(0))),
         ManagerEvent::Asking { .. } => Some(("node.asking", NodeId(0))),
         ManagerEvent::Joined { .. }
+        | ManagerEvent::SceneOpening { .. }
+        | ManagerEvent::SceneOpened { .. }
+        | ManagerEvent::SceneClosing { .. }
+        | ManagerEvent::SceneGone { .. }
         | ManagerEvent::Left { .. }
         | ManagerEvent::Drains { .. }
         | ManagerEvent::Resumed { .. }
@@ -305,6 +312,31 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
             ours,
             "a node has a newer view than the manager's store: stop this node and bring its latest store back"
         ),
+        ManagerEvent::SceneOpening { .. }
+        | ManagerEvent::SceneOpened { .. }
+        | ManagerEvent::SceneClosing { .. }
+        | ManagerEvent::SceneGone { .. } => {}
+    }
+}
+
+/// That a scene is open its node tells.
+fn log_scene(event: &ManagerEvent, name: impl Fn(NodeId) -> String) {
+    let tell = |event, ScenePlacement { id, name: scene, node, .. }: &ScenePlacement, text: &str| {
+        tracing::info!(event, scene = %scene, number = %id, peer = %name(*node), "scene {scene} on {} {text}", name(*node));
+    };
+    #[expect(clippy::wildcard_enum_match_arm, reason = "everything else is told by `log`")]
+    match event {
+        ManagerEvent::SceneOpening { scene } => tell("scene.opening", scene, "is to be opened"),
+        ManagerEvent::SceneClosing { scene } => tell("scene.closing", scene, "takes nobody in any more, and ends"),
+        ManagerEvent::SceneGone { scene, why } => {
+            let text = match why {
+                SceneEnd::Closed => "is over: it was closed, and nobody is left in it",
+                SceneEnd::NotOpened => "could not be opened; its log says why",
+                SceneEnd::NodeGone => "is over with that life of its node",
+            };
+            tell("scene.over", scene, text);
+        }
+        _ => {}
     }
 }
 

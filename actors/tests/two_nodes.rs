@@ -244,12 +244,8 @@ fn view() -> View {
         (session.node, member)
     });
     let scenes = [1u16, 2].map(|number| {
-        let placement = ScenePlacement {
-            id: SceneId::from(number),
-            name: NodeName::new(format!("s{number}")).expect("a name"),
-            node: Session::new(number, 1).node,
-            capacity: 10,
-        };
+        let name = NodeName::new(format!("s{number}")).expect("a name");
+        let placement = ScenePlacement::declared(SceneId::from(number), name, Session::new(number, 1).node, 10);
         (placement.id, placement)
     });
     let homes = [1u16, 2].map(|number| {

@@ -188,7 +188,7 @@ fn view(addresses: &[String]) -> View {
     };
     let placement = |(number, _): (u16, &String)| {
         let id = own(number).scene;
-        (id, ScenePlacement { id, name: name(number), node: session(number).node, capacity: CAPACITY })
+        (id, ScenePlacement::declared(id, name(number), session(number).node, CAPACITY))
     };
     let home = |(number, _): (u16, &String)| {
         let range = range(number);

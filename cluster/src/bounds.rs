@@ -53,5 +53,8 @@ pub const CLAIMS_PER_SCENE: usize = 1 << 20;
 
 /// Questions about entities that wait at a home until it is complete. Whoever asks beyond repeats it.
 pub const QUESTIONS_WAITING: usize = 1 << 16;
+/// Lowest number of a scene that is made at run time, up to 65,535. Lower ones are for declared scenes, so that no
+/// node finds the number of one taken when it joins.
+pub const SCENE_NUMBERS_MADE: u16 = 1 << 15;
 
 const _: () = assert!((STREAMS_PER_ENTITY + RECEIVERS_PER_ENTITY) * 40 < 1 << 20);

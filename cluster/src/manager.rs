@@ -30,6 +30,7 @@ mod heirs;
 mod join;
 mod life;
 mod message;
+mod scenes;
 mod state;
 
 #[cfg(test)]
@@ -40,11 +41,15 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use event::ManagerEvent;
+pub use event::{ManagerEvent, SceneEnd};
 use join::Queue;
 pub use life::Waits;
 use life::{Life, Presence};
-pub use message::{Counter, JoinRefusal, JoinReply, JoinRequest, ManagerReply, ManagerRequest, SceneDeclaration};
+pub use message::{
+    Counter, JoinRefusal, JoinReply, JoinRequest, ManagerReply, ManagerRequest, SceneDeclaration, SceneNews,
+    SceneRefusal,
+};
+use scenes::MadeLately;
 pub use state::{Grant, Stored, Write};
 
 use crate::{Incarnation, NodeId, NodeName, Now, Session, View};
@@ -130,6 +135,7 @@ pub struct Manager {
     /// Superseded lives without a verdict: when their leases end.
     ending: BTreeMap<Session, Now>,
     joins: BTreeMap<NodeName, Queue>,
+    made_lately: MadeLately,
 }
 
 impl Manager {
@@ -146,7 +152,15 @@ impl Manager {
             (before.incarnation.0 > 0 && !stored.view.is_dead(before)).then_some((before, now + waits.lease))
         });
         let ending = earlier.collect();
-        Self { told: Arc::new(stored.view.clone()), stored, waits, lives, ending, joins: BTreeMap::new() }
+        Self {
+            told: Arc::new(stored.view.clone()),
+            stored,
+            waits,
+            lives,
+            ending,
+            joins: BTreeMap::new(),
+            made_lately: MadeLately::default(),
+        }
     }
 
     /// The cluster as it was last told.
@@ -260,9 +274,13 @@ impl Manager {
         if sessions.is_empty() {
             return;
         }
-        self.commit(sessions.iter().map(|session| Write::Dead(*session)).collect(), out);
+        let scenes = self.scenes_that_end_with(sessions);
+        let mut writes: Vec<_> = sessions.iter().map(|session| Write::Dead(*session)).collect();
+        writes.extend(scenes.iter().map(|scene| Write::SceneGone(scene.id)));
+        self.commit(writes, out);
         self.ending.retain(|session, _| !self.stored.view.is_dead(*session));
         out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
         out.extend(sessions.iter().map(|session| Output::Event(ManagerEvent::Dead { session: *session })));
+        out.extend(scenes::events_of_lost_scenes(scenes));
     }
 }

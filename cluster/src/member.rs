@@ -27,7 +27,7 @@ pub enum Input {
     Drain,
     /// It goes on after all: the manager is told until the view says so.
     Resume,
-    /// The manager said something. Ranges are not a member's business and are ignored.
+    /// The manager said something. Ranges and requests about scenes are not a member's business and are ignored.
     Reply(ManagerReply),
 }
 
@@ -119,7 +119,7 @@ impl Member {
                     self.supersede(out);
                 }
             }
-            Input::Reply(ManagerReply::Range { .. }) => {}
+            Input::Reply(ManagerReply::Range { .. } | ManagerReply::Scene { .. }) => {}
         }
     }
 

@@ -31,6 +31,53 @@ pub struct ScenePlacement {
     pub node: NodeId,
     /// Entities it may hold.
     pub capacity: u32,
+    /// How far it is.
+    pub stage: SceneStage,
+    /// Who made it at run time; none for a scene that its node's configuration declares.
+    pub made: Option<Made>,
+}
+
+impl ScenePlacement {
+    /// A scene that the configuration of its node declares.
+    #[must_use]
+    pub fn declared(id: SceneId, name: NodeName, node: NodeId, capacity: u32) -> Self {
+        Self { id, name, node, capacity, stage: SceneStage::Open, made: None }
+    }
+
+    /// Whether it takes anybody in, as far as the manager knows.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stage == SceneStage::Open
+    }
+}
+
+/// How far a scene is. A declared one is open for as long as its node lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SceneStage {
+    /// Its node has been told to open it, and has not said yet that it is open.
+    Opening,
+    /// It is there.
+    Open,
+    /// It takes nobody in any more, and is over as soon as nobody is left in it.
+    Closing(Clearing),
+}
+
+/// What becomes of those who are in a scene that closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Clearing {
+    /// They move to other scenes; whoever cannot stays, and keeps the scene from being over.
+    Move,
+    /// They are despawned.
+    Despawn,
+}
+
+/// Who asked for a scene at run time: names the request, so that a repeat makes no second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// The session that asked.
+    pub by: Session,
+    /// The number of its request.
+    pub request: u64,
 }
 
 /// Home of a range of ids.
@@ -81,9 +128,17 @@ pub struct View {
 }
 
 impl View {
-    /// The scene `scene` in the latest life of its node, if both are known and that life is not over.
+    /// The scene `scene` in the latest life of its node, if both are known, that life is not over and the scene is
+    /// open: where somebody may be sent.
     #[must_use]
     pub fn own_of(&self, scene: SceneId) -> Option<Own> {
+        self.scenes.get(&scene).filter(|placement| placement.is_open())?;
+        self.host_of(scene)
+    }
+
+    /// The same, open or not: whom to ask about it.
+    #[must_use]
+    pub fn host_of(&self, scene: SceneId) -> Option<Own> {
         let placement = self.scenes.get(&scene)?;
         let member = self.members.get(&placement.node)?;
         (!self.is_dead(member.session)).then(|| Own::new(member.session, scene))

@@ -27,9 +27,9 @@ use crate::codec::{self, DecodeError, VERSION};
 
 const FILE: &str = include_str!("../../docs/wire-vectors.txt");
 
-const FAMILIES: [&str; 18] = [
-    "codec", "part", "port", "sender", "refusal", "message", "control", "data", "image", "request", "reply", "join",
-    "hello", "welcome", "frame", "question", "answer", "walker",
+const FAMILIES: [&str; 19] = [
+    "codec", "part", "port", "sender", "refusal", "message", "control", "data", "image", "request", "reply", "scene",
+    "join", "hello", "welcome", "frame", "question", "answer", "walker",
 ];
 
 /// A value's name in the file, and its bytes.

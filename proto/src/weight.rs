@@ -6,7 +6,7 @@
 //! Keeps: every part whose length the sender chooses is counted.
 
 use slipgate_cluster::legacy::Legacy;
-use slipgate_cluster::manager::ManagerReply;
+use slipgate_cluster::manager::{ManagerReply, SceneRefusal};
 use slipgate_cluster::message::{Control, Image, ManagerMessage, Message, ToolMessage};
 use slipgate_cluster::moves::Refusal;
 
@@ -33,6 +33,10 @@ pub fn weight(message: &Message) -> usize {
             let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
             texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
         }
+        Message::Manager(ManagerMessage::Reply(ManagerReply::Scene {
+            result: Err(SceneRefusal::NodeGone { node }),
+            ..
+        })) => node.len(),
         Message::Control(_) | Message::Manager(_) => 0,
     }
 }

@@ -96,7 +96,7 @@ pub struct Manager {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Number, unique in the cluster, 0 to 65,535.
+    /// Number, unique in the cluster, 0 to 32,767; higher ones are for scenes made at run time.
     pub id: u16,
     /// Name, unique in the cluster; same characters as a node's.
     pub name: String,

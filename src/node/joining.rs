@@ -89,6 +89,7 @@ fn refused(refusal: &JoinRefusal) -> String {
         JoinRefusal::SceneTaken { .. } | JoinRefusal::SceneNameTaken { .. } => {
             "all nodes need the same [[scenes]]: slipgate config show"
         }
+        JoinRefusal::SceneReserved { .. } => "give that scene a lower id: slipgate config show",
         JoinRefusal::NotManager { .. } => "set [manager] address to the address of that node",
         JoinRefusal::Busy { .. } => "try again in a moment",
         JoinRefusal::Exhausted { .. } => "give this node another name: [node] name, or SLIPGATE__NODE__NAME",

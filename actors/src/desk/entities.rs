@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use slipgate_cluster::Own;
-use slipgate_cluster::view::{Member, View};
+use slipgate_cluster::view::{Member, SceneStage, View};
+use slipgate_entity::SceneId;
 use slipgate_proto::admin::{
     Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, Problem, ProblemKind, Question,
     SceneReport,
@@ -24,7 +25,7 @@ impl Office {
             Question::Scenes => Ok(Answer::Scenes(self.scenes().await)),
             Question::Entities { scene: Some(text), limit } => {
                 let placement = resolve::scene(&text, &view)?;
-                let member = member_of(&view, self.own_of(placement.id)?)?;
+                let member = member_of(&view, self.host_of(placement.id)?)?;
                 self.ask_node(&member, Question::Entities { scene: Some(placement.id.to_string()), limit }, PEER_WAIT)
                     .await
             }
@@ -126,15 +127,34 @@ impl Office {
         }
     }
 
-    fn own_of(&self, scene: slipgate_entity::SceneId) -> Result<Own, Problem> {
+    /// The scene in the life of its node that has it now.
+    pub(super) fn host_of(&self, scene: SceneId) -> Result<Own, Problem> {
         let view = self.around.post.view();
         let node = view.scenes.get(&scene).map_or_else(|| "?".to_owned(), |known| view.node_text(known.node));
-        view.own_of(scene).ok_or_else(|| Problem {
+        view.host_of(scene).ok_or_else(|| Problem {
             kind: ProblemKind::Refused,
             reason: "node_gone".to_owned(),
             text: format!("scene {} is on node {node}, which has stopped or died", self.scene_name(scene)),
             state: None,
             hint: Some("slipgate nodes".to_owned()),
+        })
+    }
+
+    /// The same, if somebody may be sent there.
+    fn own_of(&self, scene: SceneId) -> Result<Own, Problem> {
+        let own = self.host_of(scene)?;
+        let view = self.around.post.view();
+        let (reason, text) = match view.scenes.get(&scene).map(|known| known.stage) {
+            Some(SceneStage::Opening) => ("opening", "is not open yet"),
+            Some(SceneStage::Closing(_)) => ("closing", "is closing and takes nobody in"),
+            Some(SceneStage::Open) | None => return Ok(own),
+        };
+        Err(Problem {
+            kind: ProblemKind::Refused,
+            reason: reason.to_owned(),
+            text: format!("scene {} {text}", view.own_text(own)),
+            state: None,
+            hint: Some("slipgate scenes".to_owned()),
         })
     }
 

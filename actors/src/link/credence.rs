@@ -9,6 +9,7 @@
 //! | a step of a hand-off | a scene |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
+//! | a wish to have a scene opened or closed | a desk |
 //! | the manager's answers | a manager's port; the receivers check that it is the manager's node |
 //!
 //! Inside a cluster a peer is believed in what it says of itself: an owner that acknowledges what it did not
@@ -17,6 +18,7 @@
 //!
 //! Leaves out: the session, which is the link's; what the machines compare (nonces, epochs, ids of moves).
 
+use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, ManagerMessage, Message};
 use slipgate_cluster::{Envelope, Place, Port};
 use slipgate_entity::OnlineId;
@@ -50,7 +52,15 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
         },
         Message::Prepare(prepare) => from == Place::from(prepare.from),
         Message::Manager(ManagerMessage::Reply(_)) => from.port == Port::Manager,
-        Message::Manager(ManagerMessage::Request(_)) => matches!(from.port, Port::Member | Port::Directory),
+        Message::Manager(ManagerMessage::Request(request)) => match request {
+            ManagerRequest::OpenScene { .. } | ManagerRequest::CloseScene { .. } => from.port == Port::Admin,
+            ManagerRequest::Renew { .. }
+            | ManagerRequest::Range { .. }
+            | ManagerRequest::Drain { .. }
+            | ManagerRequest::Resume { .. }
+            | ManagerRequest::Retire { .. }
+            | ManagerRequest::SceneIs { .. } => matches!(from.port, Port::Member | Port::Directory),
+        },
         Message::Data(_) => matches!(from.port, Port::Scene(_) | Port::Router(_)),
         Message::Tool(_) => from.port == Port::Admin,
     }

@@ -8,6 +8,7 @@
 //! | `homes` | range | home |
 //! | `dead` | node | its latest life that is over |
 //! | `draining` | node | the life of it that is about to stop |
+//! | `scene_numbers` | number of a scene made at run time | its generation given last |
 //! | `counters` | counter | next range |
 //! | `grants` | node and counter | last grant |
 //!
@@ -135,7 +136,7 @@ impl Store {
             Some(found) => return Err(StoreError::Format { found }),
             None => put(&transaction, META, FORMAT_KEY, &FORMAT)?,
         }
-        for table in [MEMBERS, SCENES, HOMES, DEAD, DRAINING, COUNTERS, GRANTS] {
+        for table in [MEMBERS, SCENES, SCENE_NUMBERS, HOMES, DEAD, DRAINING, COUNTERS, GRANTS] {
             transaction.open_table(table).map_err(unwritten)?;
         }
         transaction.commit().map_err(unwritten)?;
@@ -163,6 +164,7 @@ impl Store {
             },
             counters: read_all(&transaction, COUNTERS, "counters")?,
             grants: read_all(&transaction, GRANTS, "grants")?,
+            scene_numbers: read_all(&transaction, SCENE_NUMBERS, "scene_numbers")?,
         })
     }
 
@@ -178,6 +180,7 @@ impl Store {
                 Write::Member(member) => put(&transaction, MEMBERS, &member.session.node, member)?,
                 Write::Scene(scene) => put(&transaction, SCENES, &scene.id, scene)?,
                 Write::SceneGone(scene) => remove(&transaction, SCENES, scene)?,
+                Write::SceneNumber { number, generation } => put(&transaction, SCENE_NUMBERS, number, generation)?,
                 Write::Home(home) => put(&transaction, HOMES, &home.range, home)?,
                 Write::Counter { counter, next } => put(&transaction, COUNTERS, counter, next)?,
                 Write::Grant { counter, grant } => {
@@ -199,6 +202,7 @@ const META_NAME: &str = "meta";
 const META: Table = TableDefinition::new(META_NAME);
 const MEMBERS: Table = TableDefinition::new("members");
 const SCENES: Table = TableDefinition::new("scenes");
+const SCENE_NUMBERS: Table = TableDefinition::new("scene_numbers");
 const HOMES: Table = TableDefinition::new("homes");
 const DEAD: Table = TableDefinition::new("dead");
 const DRAINING: Table = TableDefinition::new("draining");

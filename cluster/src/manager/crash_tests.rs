@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
-use crate::view::Home;
+use crate::view::{Clearing, Home, Made};
 
 #[test]
 fn nothing_told_is_lost_and_nothing_is_given_twice_whenever_the_manager_dies() {
@@ -19,12 +19,13 @@ fn nothing_told_is_lost_and_nothing_is_given_twice_whenever_the_manager_dies() {
         seen.crashes_before_reply += run.crashes_before_reply;
         seen.ranges += run.ranges.len();
         seen.lives += run.lives.len();
+        seen.scenes += run.scenes.len();
         if let Some(broken) = run.broken {
             panic!("seed {seed}: {broken}");
         }
     }
     assert!(seen.crashes_before_reply > 100, "{seen:?}");
-    assert!(seen.ranges > 1000 && seen.lives > 1000, "{seen:?}");
+    assert!(seen.ranges > 1000 && seen.lives > 1000 && seen.scenes > 1000, "{seen:?}");
 }
 
 #[test]
@@ -56,6 +57,7 @@ struct Seen {
     crashes_before_reply: usize,
     ranges: usize,
     lives: usize,
+    scenes: usize,
 }
 
 /// What the world outside was told, over all lives of the manager.
@@ -65,6 +67,7 @@ struct Told {
     homes: BTreeMap<RangeId, Home>,
     lives: BTreeSet<Session>,
     version: u64,
+    scenes: BTreeMap<SceneId, Made>,
     crashes_before_reply: usize,
     broken: Option<String>,
 }
@@ -90,7 +93,19 @@ impl Told {
                 let next = disk.counters.get(&Counter::Online).copied();
                 self.check(next > Some(*range), || format!("range {range} is not spent on disk"));
             }
-            ManagerReply::Renewed { .. } | ManagerReply::NotMember { .. } => {}
+            ManagerReply::Scene { session, request, result: Ok(scene) } => {
+                let made = Made { by: *session, request: *request };
+                let first = *self.scenes.entry(*scene).or_insert(made);
+                let number = disk.scene_numbers.get(&scene.number()).copied();
+                self.check(number >= Some(scene.generation()), || {
+                    format!("scene {scene} is told before it is on disk")
+                });
+                let placement = disk.view.scenes.get(scene);
+                let is_of_another = first != made || placement.is_some_and(|placement| placement.made != Some(made));
+                // The others of these requests close scenes, by numbers of their own.
+                self.check(request % 2 == 1 || !is_of_another, || format!("scene {scene} is made twice"));
+            }
+            ManagerReply::Renewed { .. } | ManagerReply::NotMember { .. } | ManagerReply::Scene { .. } => {}
         }
     }
 
@@ -106,6 +121,8 @@ impl Told {
         let before = self.version;
         self.check(view.version >= before, || format!("version {} after {before}", view.version));
         self.check(*view == disk.view, || format!("view {} is told before it is on disk", view.version));
+        let names: BTreeSet<_> = view.scenes.values().map(|scene| &scene.name).collect();
+        self.check(names.len() == view.scenes.len(), || format!("two scenes have one name in view {}", view.version));
         self.version = view.version;
         for home in view.homes.values() {
             let known = self.homes.insert(home.range, *home).unwrap_or(*home);
@@ -168,7 +185,7 @@ impl Draws {
     }
 
     fn input(&mut self, step: u32, view: &View) -> Input {
-        match self.below(12u32) {
+        match self.below(14u32) {
             0..=2 => self.join(step),
             3..=6 => {
                 let session = self.session(view);
@@ -193,7 +210,28 @@ impl Draws {
                 1 => Input::Left(self.session(view)),
                 _ => Input::Withdrawn { ticket: Ticket(u64::from(self.below(step + 1))) },
             },
+            11 | 12 => {
+                let session = self.session(view);
+                Input::Request { from: session, request: self.about_scenes(session, step, view) }
+            }
             _ => Input::Tick,
+        }
+    }
+
+    /// Scenes are made under even numbers, and the others of these requests have odd ones.
+    fn about_scenes(&mut self, session: Session, step: u32, view: &View) -> ManagerRequest {
+        let request = u64::from(step / 5) * 2;
+        let some = self.below(view.scenes.len().max(1)) as usize;
+        let scene = view.scenes.keys().nth(some).copied().unwrap_or(SceneId::of(40_000, 1));
+        match self.below(5u32) {
+            0 | 1 => {
+                let name = NodeName::new(format!("s{}", self.below(9u32))).expect("a name");
+                let node = Some(NodeId(u16::try_from(self.below(4u32)).expect("small"))).filter(|node| node.0 > 0);
+                ManagerRequest::OpenScene { session, request, name, node, capacity: 1 }
+            }
+            2 => ManagerRequest::CloseScene { session, request: request + 1, scene, clearing: Clearing::Move },
+            3 => ManagerRequest::SceneIs { session, scene, news: SceneNews::Opened },
+            _ => ManagerRequest::SceneIs { session, scene, news: SceneNews::Closed },
         }
     }
 

@@ -3,7 +3,19 @@
 use slipgate_entity::RangeId;
 
 use super::{Counter, JoinRefusal};
+use crate::view::ScenePlacement;
 use crate::{NodeName, Session};
+
+/// Why a scene made at run time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SceneEnd {
+    /// It was closed, and nobody is left in it.
+    Closed,
+    /// Its node could not open it.
+    NotOpened,
+    /// The life of the node that had it is over.
+    NodeGone,
+}
 
 /// Something that happened at the manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +61,28 @@ pub enum ManagerEvent {
     Left {
         /// Which one.
         session: Session,
+    },
+    /// A scene is to be opened at run time.
+    SceneOpening {
+        /// The scene.
+        scene: ScenePlacement,
+    },
+    /// A scene made at run time is open.
+    SceneOpened {
+        /// The scene.
+        scene: ScenePlacement,
+    },
+    /// A scene made at run time takes nobody in any more.
+    SceneClosing {
+        /// The scene.
+        scene: ScenePlacement,
+    },
+    /// A scene made at run time is over.
+    SceneGone {
+        /// The scene.
+        scene: ScenePlacement,
+        /// Why.
+        why: SceneEnd,
     },
     /// A range was granted.
     Granted {

@@ -3,9 +3,10 @@
 use slipgate_entity::RangeId;
 
 use super::life::Presence;
+use super::scenes::SceneWish;
 use super::{Counter, Grant, Manager, ManagerEvent, ManagerReply, ManagerRequest, Output, Write};
 use crate::bounds::RANGES_PER_SESSION;
-use crate::view::Home;
+use crate::view::{Home, Made};
 use crate::{Now, Session};
 
 impl Manager {
@@ -22,6 +23,14 @@ impl Manager {
             return;
         }
         match *request {
+            ManagerRequest::OpenScene { request: number, ref name, node, capacity, .. } => {
+                let wanted = SceneWish { name: name.clone(), node, capacity };
+                self.open_scene(Made { by: session, request: number }, wanted, out);
+            }
+            ManagerRequest::CloseScene { request: number, scene, clearing, .. } => {
+                self.close_scene(Made { by: session, request: number }, scene, clearing, out);
+            }
+            ManagerRequest::SceneIs { scene, news, .. } => self.scene_is(session, scene, news, out),
             ManagerRequest::Renew { sent, version, .. } => {
                 self.renew(session, now);
                 out.push(Output::Tell { to: session, reply: ManagerReply::Renewed { session, sent } });

@@ -14,10 +14,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use slipgate_entity::SceneId;
 
 use super::life::{Life, Presence};
+use super::scenes::events_of_lost_scenes;
 use super::{
     JoinRefusal, JoinReply, JoinRequest, Manager, ManagerEvent, ManagerReply, Output, SceneDeclaration, Ticket, Write,
 };
-use crate::bounds::{NODES, SCENES};
+use crate::bounds::{NODES, SCENE_NUMBERS_MADE, SCENES};
 use crate::view::{Member, ScenePlacement};
 use crate::{Incarnation, NodeId, NodeName, Now, Session};
 
@@ -211,10 +212,11 @@ impl Manager {
         let JoinRequest { name, address, admin, scenes } = request.clone();
         let member = Member { session, name: name.clone(), address: address.clone(), admin };
         let mut writes = vec![Write::Member(member)];
-        writes.extend(self.scenes_given_up(session.node, &scenes).map(Write::SceneGone));
+        let given_up: Vec<_> = self.scenes_given_up(session.node, &scenes).cloned().collect();
+        writes.extend(given_up.iter().map(|scene| Write::SceneGone(scene.id)));
         writes.extend(scenes.into_iter().map(|scene| {
             let SceneDeclaration { id, name, capacity } = scene;
-            Write::Scene(ScenePlacement { id, name, node: session.node, capacity })
+            Write::Scene(ScenePlacement::declared(id, name, session.node, capacity))
         }));
         let earlier_alive = earlier.filter(|earlier| !self.stored.view.is_dead(*earlier));
         if applicant.own_node {
@@ -235,6 +237,7 @@ impl Manager {
         out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
         out.push(Output::JoinAnswer { ticket: applicant.ticket, reply });
         out.push(Output::Event(ManagerEvent::Joined { session, name, address, replaces: earlier }));
+        out.extend(events_of_lost_scenes(given_up));
     }
 
     /// The life after `earlier`, or the first life of a new node; none if the numbers are used up.
@@ -261,6 +264,9 @@ impl Manager {
         let mut names: BTreeMap<&NodeName, SceneId> = elsewhere().map(|scene| (&scene.name, scene.id)).collect();
         let mut places: BTreeMap<SceneId, NodeId> = elsewhere().map(|scene| (scene.id, scene.node)).collect();
         for declared in &request.scenes {
+            if declared.id >= SceneId::from(SCENE_NUMBERS_MADE) {
+                return Err(JoinRefusal::SceneReserved { scene: declared.id });
+            }
             if let Some(holder) = places.insert(declared.id, node) {
                 let holder = self.stored.view.members.get(&holder).filter(|member| member.session.node != node);
                 let node = holder.map_or_else(|| request.name.clone(), |member| member.name.clone());
@@ -273,15 +279,10 @@ impl Manager {
         Ok(())
     }
 
-    /// Scenes placed on `node` that it no longer declares.
-    fn scenes_given_up(&self, node: NodeId, declared: &[SceneDeclaration]) -> impl Iterator<Item = SceneId> {
+    /// Scenes placed on `node` that it no longer declares, or that were made in a life of it before.
+    fn scenes_given_up(&self, node: NodeId, declared: &[SceneDeclaration]) -> impl Iterator<Item = &ScenePlacement> {
         let declared: BTreeSet<SceneId> = declared.iter().map(|scene| scene.id).collect();
-        self.stored
-            .view
-            .scenes
-            .values()
-            .filter(move |scene| scene.node == node && !declared.contains(&scene.id))
-            .map(|scene| scene.id)
+        self.stored.view.scenes.values().filter(move |scene| scene.node == node && !declared.contains(&scene.id))
     }
 }
 

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use slipgate_entity::{RangeId, SceneId};
 use thiserror::Error;
 
-use crate::{NodeName, Now, Session, View};
+use crate::bounds::SCENE_NUMBERS_MADE;
+use crate::view::Clearing;
+use crate::{NodeId, NodeName, Now, Session, View};
 
 /// What a node asks of the manager once it has joined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,50 @@ pub enum ManagerRequest {
         /// Who asks.
         session: Session,
     },
+    /// Asks for a new scene. It is in the view before the answer comes, and open once the view says so.
+    OpenScene {
+        /// Who asks.
+        session: Session,
+        /// Numbers this session's requests about scenes; a repeat carries the same number.
+        request: u64,
+        /// Its name.
+        name: NodeName,
+        /// The node that is to have it; the manager chooses, if none is given.
+        node: Option<NodeId>,
+        /// Entities it may hold.
+        capacity: u32,
+    },
+    /// Asks that a scene that was made at run time takes nobody in any more and ends.
+    CloseScene {
+        /// Who asks.
+        session: Session,
+        /// Numbers this session's requests about scenes; a repeat carries the same number.
+        request: u64,
+        /// Which scene.
+        scene: SceneId,
+        /// What becomes of those who are in it.
+        clearing: Clearing,
+    },
+    /// Tells how far a scene of this node is. Said again until the view agrees.
+    SceneIs {
+        /// Who speaks.
+        session: Session,
+        /// Which scene.
+        scene: SceneId,
+        /// How far.
+        news: SceneNews,
+    },
+}
+
+/// How far a scene is that was made at run time, as its node says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SceneNews {
+    /// It is open.
+    Opened,
+    /// It is not there, and never was: the node cannot have another one.
+    NotOpened,
+    /// Nobody is left in it, and it is over.
+    Closed,
 }
 
 impl ManagerRequest {
@@ -59,7 +105,10 @@ impl ManagerRequest {
             | Self::Range { session, .. }
             | Self::Drain { session }
             | Self::Resume { session }
-            | Self::Retire { session } => session,
+            | Self::Retire { session }
+            | Self::OpenScene { session, .. }
+            | Self::CloseScene { session, .. }
+            | Self::SceneIs { session, .. } => session,
         }
     }
 }
@@ -99,6 +148,66 @@ pub enum ManagerReply {
     },
     /// The cluster as it now is.
     View(Arc<View>),
+    /// What came of a request about a scene: the scene; it is on disk before it is told.
+    Scene {
+        /// As asked.
+        session: Session,
+        /// As asked.
+        request: u64,
+        /// The scene, or why nothing was changed.
+        result: Result<SceneId, SceneRefusal>,
+    },
+}
+
+/// Why a scene is not made or not closed. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+pub enum SceneRefusal {
+    /// A scene has that name.
+    #[error("there is a scene {name} already, on node {node}")]
+    NameTaken {
+        /// The name.
+        name: NodeName,
+        /// The node that the scene is placed on.
+        node: NodeName,
+    },
+    /// The node that should have it is not there: it never joined, or this life of it is over.
+    #[error("node {node} is not there: it has stopped or died")]
+    NodeGone {
+        /// Its name, or its number where that is not known.
+        node: String,
+    },
+    /// The node that should have it is about to stop.
+    #[error("node {node} is about to stop and takes nobody in")]
+    NodeDrains {
+        /// Its name.
+        node: NodeName,
+    },
+    /// No node is there that could have it.
+    #[error("no node could have it: each has stopped, or is about to")]
+    NoNode,
+    /// There are as many scenes as a cluster may have, or all numbers are used up.
+    #[error("the cluster has {scenes} scenes, and there is no number for another one")]
+    TooMany {
+        /// How many there are.
+        scenes: usize,
+    },
+    /// It could hold nobody.
+    #[error("a scene holds at least one entity")]
+    NoCapacity,
+    /// There never was such a scene.
+    #[error("there is no scene {scene}")]
+    NoScene {
+        /// The scene asked for.
+        scene: SceneId,
+    },
+    /// The scene is declared in the configuration of its node.
+    #[error("scene {name} is declared by the configuration of node {node}, and is open for as long as that runs")]
+    Declared {
+        /// The scene's name.
+        name: NodeName,
+        /// The node that it is placed on.
+        node: NodeName,
+    },
 }
 
 /// What a node tells the manager to become a member.
@@ -188,5 +297,11 @@ pub enum JoinRefusal {
     Exhausted {
         /// The name.
         name: NodeName,
+    },
+    /// The number of a declared scene is one of those that are kept for scenes made at run time.
+    #[error("scene {scene} cannot be declared: numbers from {SCENE_NUMBERS_MADE} on are for scenes made at run time")]
+    SceneReserved {
+        /// The number.
+        scene: SceneId,
     },
 }

@@ -3,7 +3,8 @@
 //! The machine changes its state through the very writes that it orders onto the disk, so what is
 //! loaded after a crash is what the machine was when those writes were ordered.
 //!
-//! Keeps: a node's number and its highest incarnation are never removed; counters only rise.
+//! Keeps: a node's number and its highest incarnation are never removed; counters, and the generations of scene
+//! numbers, only rise.
 //! Leaves out: links, leases and waiting joins. They end with the manager's process.
 
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub struct Stored {
     pub counters: BTreeMap<Counter, RangeId>,
     /// The last range that each node was granted.
     pub grants: BTreeMap<(NodeId, Counter), Grant>,
+    /// Numbers of scenes made at run time, with the generation given last.
+    pub scene_numbers: BTreeMap<u16, u16>,
 }
 
 /// The last range that a session was granted, kept to answer a repeated request alike.
@@ -70,6 +73,13 @@ pub enum Write {
     Draining(Session),
     /// It goes on after all.
     Working(Session),
+    /// A number was given to a scene at run time, and how often that is by now.
+    SceneNumber {
+        /// The number.
+        number: u16,
+        /// The generation of the scene that has or had it last.
+        generation: u16,
+    },
 }
 
 impl Stored {
@@ -104,6 +114,9 @@ impl Stored {
             }
             Write::Working(Session { node, .. }) => {
                 self.view.draining.remove(node);
+            }
+            Write::SceneNumber { number, generation } => {
+                self.scene_numbers.insert(*number, *generation);
             }
         }
     }

@@ -3,6 +3,7 @@
 mod grants;
 mod heirs;
 mod joins;
+mod scenes;
 mod verdicts;
 
 use slipgate_entity::{RangeId, SceneId};

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use slipgate_cluster::claim::{Claim, Stake, Title};
 use slipgate_cluster::legacy::{Heirloom, Legacy};
-use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest};
+use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest, SceneNews};
 use slipgate_cluster::message::{
     Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Prepare, Reserve, Sender, ToolMessage,
 };
 use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::stream::{Received, SendStream, StreamId};
-use slipgate_cluster::{Epoch, Now, Own, Place, Port, Record, Session, View};
+use slipgate_cluster::view::Clearing;
+use slipgate_cluster::{Epoch, NodeName, Now, Own, Place, Port, Record, Session, View};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use slipgate_proto::codec;
 use uuid::Uuid;
@@ -59,11 +60,15 @@ impl Speaker {
     }
 
     pub(crate) fn own(&mut self) -> Own {
-        Own::new(self.session(), SceneId(self.pick([0, 1, 2, u32::from(u16::MAX), 1 << 16, u32::MAX])))
+        Own::new(self.session(), self.scene())
+    }
+
+    fn scene(&mut self) -> SceneId {
+        SceneId(self.pick([0, 1, 2, u32::from(u16::MAX), 1 << 16, u32::MAX]))
     }
 
     pub(crate) fn place(&mut self) -> Place {
-        let scene = SceneId(self.pick([0, 1, 2, u32::from(u16::MAX), 1 << 16, u32::MAX]));
+        let scene = self.scene();
         let ports = [
             Port::Scene(scene),
             Port::Router(0),
@@ -258,7 +263,8 @@ impl Speaker {
 
     pub(crate) fn reply(&mut self) -> ManagerReply {
         let (session, request) = (self.session(), self.number());
-        match self.below(4) {
+        match self.below(5) {
+            4 => ManagerReply::Scene { session, request, result: Ok(self.scene()) },
             0 => ManagerReply::Renewed { session, sent: Now(self.number()) },
             1 => {
                 let range = RangeId(self.pick([0, 1, 2, u32::MAX]));
@@ -271,8 +277,21 @@ impl Speaker {
 
     pub(crate) fn request(&mut self) -> ManagerRequest {
         let (session, number) = (self.session(), self.number());
-        match self.below(5) {
+        match self.below(8) {
             0 => ManagerRequest::Renew { session, sent: Now(number), version: self.number() },
+            5 => {
+                let name = NodeName::new(self.pick(["dungeon", "cave", "forest"])).expect("a name");
+                let (node, capacity) = (self.pick([None, Some(session.node)]), self.pick([0, 1, u32::MAX]));
+                ManagerRequest::OpenScene { session, request: number, name, node, capacity }
+            }
+            6 => {
+                let clearing = self.pick([Clearing::Move, Clearing::Despawn]);
+                ManagerRequest::CloseScene { session, request: number, scene: self.scene(), clearing }
+            }
+            7 => {
+                let news = self.pick([SceneNews::Opened, SceneNews::NotOpened, SceneNews::Closed]);
+                ManagerRequest::SceneIs { session, scene: self.scene(), news }
+            }
             1 => ManagerRequest::Drain { session },
             2 => ManagerRequest::Resume { session },
             3 => ManagerRequest::Retire { session },

@@ -250,11 +250,11 @@ cluster.toml:7:1: scenes[0].node is missing
 7 | [[scenes]]
   | ^^^^^^^^^^
   = write node = \"n1\" below it
-cluster.toml:8:6: scenes[0].id: 70000 is outside 0 to 65535
+cluster.toml:8:6: scenes[0].id: 70000 is outside 0 to 32767
   |
 8 | id = 70000
   |      ^^^^^
-  = write 65535
+  = write 32767
 cluster.toml:10:1: scenes[0].capcity: there is no such key
    |
 10 | capcity = ...

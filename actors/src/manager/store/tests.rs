@@ -8,7 +8,7 @@ use redb::backends::InMemoryBackend;
 use slipgate_cluster::manager::{
     Counter, Grant, Input, JoinRequest, Manager, ManagerReply, ManagerRequest, Output, SceneDeclaration, Ticket, Waits,
 };
-use slipgate_cluster::view::Home;
+use slipgate_cluster::view::{Home, ScenePlacement};
 use slipgate_cluster::{NodeName, Now, Session};
 use slipgate_entity::{RangeId, SceneId};
 
@@ -58,18 +58,23 @@ fn a_store_of_another_format_is_refused_and_named() {
 }
 
 #[test]
-fn a_store_of_format_1_is_brought_up_with_every_home_in_term_0() {
+fn a_store_of_format_1_is_brought_up_with_every_home_in_term_0_and_every_scene_declared() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("manager.redb");
     let store = open(&path);
     let (range, session) = (RangeId(3), Session::new(2, 5));
     let home = codec::encode(&format_1::OldHome { range, session }).expect("small");
     raw(&store, HOMES, &key(&range).expect("small"), &home);
+    let (id, name, node, capacity) = (SceneId(7), NodeName::new("forest").expect("a name"), session.node, 9);
+    let scene = codec::encode(&format_1::OldScene { id, name: name.clone(), node, capacity }).expect("small");
+    raw(&store, SCENES, &key(&id).expect("small"), &scene);
     raw(&store, META, &key(FORMAT_KEY).expect("small"), &codec::encode(&1u32).expect("small"));
     drop(store);
     for opening in ["brought up", "as it is"] {
-        let homes = open(&path).load().expect("readable").view.homes;
+        let View { homes, scenes, .. } = open(&path).load().expect("readable").view;
         assert_eq!(homes, [(range, Home::first(range, session))].into(), "{opening}");
+        let declared = ScenePlacement::declared(id, name.clone(), node, capacity);
+        assert_eq!(scenes, [(id, declared)].into(), "{opening}");
     }
 }
 

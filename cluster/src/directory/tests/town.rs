@@ -109,7 +109,7 @@ pub(super) fn member(session: Session) -> Member {
 
 fn placement(number: u16) -> ScenePlacement {
     let name = NodeName::new(format!("s{number}")).expect("a name");
-    ScenePlacement { id: SceneId::from(number), name, node: NodeId(number), capacity: 9 }
+    ScenePlacement::declared(SceneId::from(number), name, NodeId(number), 9)
 }
 
 /// It is active where this is said, at epoch `count` of term 0, with a copy of the same epoch.
