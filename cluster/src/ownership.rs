@@ -16,6 +16,9 @@
 //! owned at once, not the sessions ever seen.
 //! Leaves out: epochs and compare-and-set (`directory`); who may change an owner.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
 use slipgate_entity::OnlineId;
 
 use self::owners::Owners;
@@ -46,7 +49,7 @@ mod tests;
 /// assert_eq!(ownership.owner_of(ann), Some(forest));
 /// assert_eq!(ownership.list(forest), [ann]);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Ownership {
     pages: Pages,
     owners: Owners,
@@ -116,6 +119,14 @@ impl Ownership {
         if let Some(moved) = self.owners.leave(seat) {
             self.pages.set(moved, seat);
         }
+    }
+}
+
+/// Who owns what, in order: numbers of owners and seats are the same to everybody.
+impl fmt::Debug for Ownership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let owned: BTreeMap<_, BTreeSet<_>> = self.owners().map(|own| (own, self.list(own).iter().collect())).collect();
+        f.debug_map().entries(owned).finish()
     }
 }
 

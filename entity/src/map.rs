@@ -4,12 +4,13 @@
 //! this crate and in those above it use `BTreeMap` or slots. A [`FixedMap`] therefore has no
 //! iterator at all. Its keys are ids that this cluster made itself, never text a client chose.
 
+use std::fmt;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
 /// Map from an id to a value, O(1), without iteration.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FixedMap<K, V> {
     inner: FxHashMap<K, V>,
 }
@@ -17,6 +18,15 @@ pub struct FixedMap<K, V> {
 impl<K, V> Default for FixedMap<K, V> {
     fn default() -> Self {
         Self { inner: FxHashMap::default() }
+    }
+}
+
+/// In the order of what the keys look like: maps that hold the same look the same, whatever they went through.
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for FixedMap<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut entries: Vec<_> = self.inner.iter().map(|entry| (format!("{:?}", entry.0), entry)).collect();
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        f.debug_map().entries(entries.into_iter().map(|(_, entry)| entry)).finish()
     }
 }
 
@@ -99,6 +109,23 @@ mod tests {
         *map.or_insert_with(7u64, || 1) += 1;
         *map.or_insert_with(7, || unreachable!("there is a value")) += 1;
         assert_eq!(map.get(&7), Some(&3));
+    }
+
+    #[test]
+    fn maps_that_hold_the_same_look_the_same() {
+        let filled = |keys: &[u64]| {
+            let mut map = FixedMap::default();
+            for &key in keys {
+                map.insert(key, key / 2);
+            }
+            map
+        };
+        let mut map = filled(&[9, 3, 77, 1, 12, 5, 100, 8]);
+        for key in [77, 100, 9, 1, 5] {
+            map.remove(&key);
+        }
+        assert_eq!(format!("{map:?}"), "{12: 6, 3: 1, 8: 4}");
+        assert_eq!(format!("{map:?}"), format!("{:?}", filled(&[3, 8, 12])));
     }
 
     #[test]

@@ -10,13 +10,14 @@
 //! Keeps: index, list and slots know the same ids; a word tells what the phase of its entity says.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::{Bound, Index};
 
 use slipgate_entity::{OnlineId, OnlineIndex, RangeId};
 
 use super::phase::{Live, Phase};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Population {
     words: OnlineIndex,
     slots: Slots,
@@ -100,6 +101,13 @@ pub(super) fn ids_of(range: RangeId, after: Option<OnlineId>) -> (Bound<OnlineId
     (after.map_or(first, Bound::Excluded), Bound::Included(OnlineId::new(range, u32::MAX)))
 }
 
+/// Who lives here, by id: in which slots is the same to everybody.
+impl fmt::Debug for Population {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.ids().map(|id| (id, &self[&id]))).finish()
+    }
+}
+
 impl Index<&OnlineId> for Population {
     type Output = Live;
 
@@ -130,7 +138,7 @@ impl Word {
 }
 
 /// Entities in slots. An entity stays where it is while it lives, however many come after it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Slots {
     blocks: Vec<Vec<Option<Live>>>,
     free: Vec<u32>,
