@@ -104,7 +104,7 @@ impl Ensemble {
         let plan = self.plan.clone();
         let cast = |&place: &Place| match place.port {
             Port::Scene(scene) => {
-                let here = usize::from(scene.0) - 1;
+                let here = usize::from(scene.number()) - 1;
                 let mut stage = Stage::new(&plan, plan.own(here));
                 for index in (0..plan.entities.len()).filter(|&index| plan.entities[index].scene == here) {
                     stage.spawn(plan.entity(index));

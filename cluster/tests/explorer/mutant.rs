@@ -47,8 +47,8 @@ impl Mutant {
         {
             let (owner, epoch) = (stage.scene.me(), stage.scene.stand(data.entity).map(|stand| stand.epoch));
             let Some(epoch) = epoch else { return };
-            let (entity, stream, upto) = (data.entity, data.stream, data.seq);
-            let message = Message::Control(Control::Ack { entity, stream, upto, owner, epoch });
+            let (entity, stream, upto, base) = (data.entity, data.stream, data.seq, data.base);
+            let message = Message::Control(Control::Ack { entity, stream, upto, owner, epoch, base });
             effects.says.push(Envelope { from: owner.into(), to: data.reply_to, message });
         }
     }

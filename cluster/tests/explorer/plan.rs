@@ -131,7 +131,7 @@ impl Plan {
 
     pub(crate) fn own(&self, scene: usize) -> Own {
         let number = u16::try_from(scene + 1).expect("few scenes");
-        Own::new(session(self.scenes[scene]), SceneId(number))
+        Own::new(session(self.scenes[scene]), SceneId::from(number))
     }
 
     pub(crate) fn entity(&self, index: usize) -> OnlineId {

@@ -181,7 +181,7 @@ impl Stage {
     fn with_told_nonce(&mut self, mut control: Control) -> Control {
         let me = self.scene.me();
         if let Control::Cas { entity, new, nonce, .. } = &mut control
-            && *new == Record::handed_to(me, new.epoch)
+            && *new == Record::handed_to(me, new.epoch, new.base)
         {
             let latest = self.nonces.entry(*entity).or_insert((Nonce(0), 0));
             if latest.0 != *nonce {
