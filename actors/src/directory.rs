@@ -2,17 +2,22 @@
 //!
 //! A spawn is registered here before anybody hears of the entity: the id comes from the node's own
 //! stock, so its home is here and registering costs no message to another node.
+//!
+//! The post has the latest view; the machine takes it up at the beginning of a turn, so nothing is answered
+//! by an older one.
+
+mod news;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
-use slipgate_cluster::directory::{Directory, Input, Lost, Output};
+use slipgate_cluster::directory::{Directory, HomeEvent, Input, Lost, Output, Standing};
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::scene::Ticket;
-use slipgate_cluster::{Envelope, Incarnation, NodeId, Own, Port, Record};
+use slipgate_cluster::{Envelope, Own, Port, Record};
 use slipgate_entity::OnlineId;
 use tokio::sync::oneshot;
 
@@ -35,10 +40,23 @@ pub struct Register {
     pub scene: Mailbox<SceneActor>,
 }
 
-/// The manager's verdicts: every life of a node up to the one named is over.
+/// The post has a newer view.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct ViewChanged;
+
+/// The node is about to stop: nothing is spawned here any more, and the homes are given away.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Sentenced(pub BTreeMap<NodeId, Incarnation>);
+pub struct GiveAway {
+    /// Told once nothing is left to give, or nobody is there to take it: how many ranges others have taken over.
+    pub reply: oneshot::Sender<u64>,
+}
+
+/// The node goes on after all; it asks for a range of its own again. What it has given away stays so.
+#[derive(Clone, Copy, Debug, Message)]
+#[rtype(result = "()")]
+pub struct StayHome;
 
 /// Asks for entities that were lost, latest first.
 #[derive(Debug, Message)]
@@ -67,6 +85,8 @@ pub struct Holdings {
     pub ids_left: u64,
     /// Living entities whose home is here.
     pub records: u64,
+    /// Ranges that are being rebuilt or handed over.
+    pub unsettled: u32,
 }
 
 /// Asks for one record.
@@ -75,7 +95,7 @@ pub struct Holdings {
 pub struct Look {
     /// The entity.
     pub entity: OnlineId,
-    /// Takes the record, if this is the entity's home.
+    /// Takes the record, if this is the entity's home; once it is complete.
     pub reply: oneshot::Sender<Option<Record>>,
 }
 
@@ -84,7 +104,15 @@ pub struct Look {
 pub struct DirectoryActor {
     machine: Directory,
     stock: RangeStock,
-    ranges: u32,
+    /// Whether the homes are given away; then no id is given out.
+    retiring: bool,
+    /// Who waits for the end of that.
+    given_away: Vec<oneshot::Sender<u64>>,
+    /// Ranges that others have taken over from here.
+    handed_over: u64,
+    /// Who wants a record of a home that is not complete yet.
+    looks: Vec<Look>,
+    view_version: u64,
     /// Entities that were lost, latest first.
     lost: VecDeque<Lost>,
     post: Post,
@@ -97,7 +125,48 @@ impl DirectoryActor {
     #[must_use]
     pub fn new(post: Post, clock: NodeClock, manager: String) -> Self {
         let stock = RangeStock::new(post.me(), fastrand::u64(..));
-        Self { machine: Directory::default(), stock, ranges: 0, lost: VecDeque::new(), post, clock, manager }
+        Self {
+            machine: Directory::new(post.me()),
+            stock,
+            retiring: false,
+            given_away: Vec::new(),
+            handed_over: 0,
+            looks: Vec::new(),
+            view_version: 0,
+            lost: VecDeque::new(),
+            post,
+            clock,
+            manager,
+        }
+    }
+
+    /// Hands inputs in, after the latest view.
+    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
+        let now = self.clock.now();
+        let mut out = Vec::new();
+        let view = self.post.view();
+        if view.version > self.view_version {
+            self.view_version = view.version;
+            self.machine.handle(Input::View(view), now, &mut out);
+        }
+        for input in inputs {
+            self.machine.handle(input, now, &mut out);
+        }
+        self.perform(out);
+        self.answer_looks();
+    }
+
+    /// A tool that has given up waiting has gone; the others are answered once their home is complete.
+    fn answer_looks(&mut self) {
+        let standing = |look: &Look| self.machine.standing(look.entity.range());
+        let ready: Vec<_> = self
+            .looks
+            .extract_if(.., |look| look.reply.is_closed() || standing(look) != Standing::Incomplete)
+            .collect();
+        for Look { entity, reply } in ready {
+            // Nobody listens any more if the asker has given up; then nobody misses the answer.
+            let _ = reply.send(self.machine.record(entity));
+        }
     }
 
     fn stock(&mut self, input: range::Input) {
@@ -107,8 +176,7 @@ impl DirectoryActor {
             match output {
                 range::Output::Ask(request) => self.ask_manager(request),
                 range::Output::Installed { range } => {
-                    self.ranges += 1;
-                    self.machine.handle(Input::Opened { range }, &mut Vec::new());
+                    self.turn([Input::Opened { range }]);
                     tracing::info!(
                         event = "range.opened",
                         range = range.0,
@@ -133,6 +201,17 @@ impl DirectoryActor {
         for output in out {
             match output {
                 Output::Tell { to, control } => letters.push(Envelope { from, to, message: Said::Control(control) }),
+                Output::Ask(request) => self.ask_manager(request),
+                Output::GivenAway => {
+                    for waiting in self.given_away.drain(..) {
+                        // Whoever asked may have stopped waiting.
+                        let _ = waiting.send(self.handed_over);
+                    }
+                }
+                Output::Event(event) => {
+                    self.handed_over += u64::from(matches!(event, HomeEvent::Bequeathed { .. }));
+                    news::tell(&event, &self.post.view());
+                }
                 Output::Lost(entity) => {
                     *lost.entry(entity.owner).or_insert(0u64) += 1;
                     self.lost.push_front(entity);
@@ -163,8 +242,14 @@ impl Actor for DirectoryActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
+        self.turn([]);
         self.stock(range::Input::Tick);
-        ctx.run_interval(TICK, |actor, _| actor.stock(range::Input::Tick));
+        ctx.run_interval(TICK, |actor, _| {
+            if !actor.retiring {
+                actor.stock(range::Input::Tick);
+            }
+            actor.turn([Input::Tick]);
+        });
     }
 }
 
@@ -180,29 +265,48 @@ impl Handler<Mail> for DirectoryActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
-        let mut out = Vec::new();
+        let mut heard = Vec::new();
         for Envelope { from, message, .. } in mail.envelopes {
             match message {
-                Said::Control(control) => self.machine.handle(Input::Heard { from, control }, &mut out),
+                Said::Control(control) => heard.push(Input::Heard { from, control }),
                 Said::Manager(ManagerMessage::Reply(ManagerReply::Range { session, request, counter, range }))
-                    if self.post.is_of_node(from, &self.manager) =>
+                    if self.post.is_of_node(from, &self.manager) && !self.retiring =>
                 {
                     self.stock(range::Input::Reply { session, request, counter, range });
                 }
                 Said::Manager(_) | Said::Data(_) | Said::Prepare(_) | Said::Tool(_) => {}
             }
         }
-        self.perform(out);
+        self.turn(heard);
     }
 }
 
-impl Handler<Sentenced> for DirectoryActor {
+impl Handler<ViewChanged> for DirectoryActor {
     type Result = ();
 
-    fn handle(&mut self, Sentenced(dead): Sentenced, _: &mut Context<Self>) {
-        let mut out = Vec::new();
-        self.machine.handle(Input::Sentenced(dead), &mut out);
-        self.perform(out);
+    fn handle(&mut self, ViewChanged: ViewChanged, _: &mut Context<Self>) {
+        self.turn([]);
+    }
+}
+
+impl Handler<GiveAway> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, GiveAway { reply }: GiveAway, _: &mut Context<Self>) {
+        self.retiring = true;
+        self.stock.surrender();
+        self.given_away.push(reply);
+        self.turn([Input::Retire]);
+    }
+}
+
+impl Handler<StayHome> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, StayHome: StayHome, _: &mut Context<Self>) {
+        self.retiring = false;
+        self.given_away.clear();
+        self.turn([Input::Stay]);
     }
 }
 
@@ -218,9 +322,17 @@ impl Handler<Register> for DirectoryActor {
     type Result = ();
 
     fn handle(&mut self, Register { ticket, owner, label, scene }: Register, _: &mut Context<Self>) {
-        let entity = self.stock.take().ok();
-        if let Some(entity) = entity {
-            self.machine.handle(Input::Registered { entity, owner, label }, &mut Vec::new());
+        self.turn([]);
+        let mut entity = self.stock.take().ok();
+        if let Some(id) = entity {
+            if self.machine.standing(id.range()) == Standing::Complete {
+                let registered = Input::Registered { entity: id, owner, label };
+                self.machine.handle(registered, self.clock.now(), &mut Vec::new());
+            } else {
+                // The range was given away, and this session goes on after all: it needs another one.
+                self.stock.surrender();
+                entity = None;
+            }
         }
         scene.tell(Registered { ticket, entity });
     }
@@ -229,9 +341,11 @@ impl Handler<Register> for DirectoryActor {
 impl Handler<Look> for DirectoryActor {
     type Result = ();
 
-    fn handle(&mut self, Look { entity, reply }: Look, _: &mut Context<Self>) {
-        // Nobody listens any more if the asker has given up; then nobody misses the answer.
-        let _ = reply.send(self.machine.record(entity));
+    fn handle(&mut self, look: Look, _: &mut Context<Self>) {
+        if self.looks.len() < LOOKS_MAX {
+            self.looks.push(look);
+        }
+        self.answer_looks();
     }
 }
 
@@ -240,11 +354,15 @@ impl Handler<Census> for DirectoryActor {
 
     fn handle(&mut self, Census { reply }: Census, _: &mut Context<Self>) {
         let records = self.machine.ownership().len() as u64;
-        let _ = reply.send(Holdings { ranges: self.ranges, ids_left: self.stock.left(), records });
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let (ranges, unsettled) = (count(self.machine.homes()), count(self.machine.unsettled()));
+        let _ = reply.send(Holdings { ranges, ids_left: self.stock.left(), records, unsettled });
     }
 }
 
 /// Lost entities that are remembered by name.
 const LOST_MAX: usize = 100_000;
+/// Tools that may wait at once for a home to be complete.
+const LOOKS_MAX: usize = 4_096;
 /// How often the stock is looked at; well below the first wait between its requests.
 const TICK: Duration = Duration::from_millis(50);

@@ -14,7 +14,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
-use crate::directory::{DirectoryActor, Sentenced};
+use crate::directory::{DirectoryActor, ViewChanged};
 use crate::link::dial::Caller;
 use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -139,7 +139,7 @@ pub struct Surroundings {
     pub seat: Option<Seat>,
     /// Takes down who joins, and which links come and go.
     pub chronicle: Mailbox<Chronicle>,
-    /// The node's directory: it hears of verdicts.
+    /// The node's directory: it hears of new views at once.
     pub directory: Mailbox<DirectoryActor>,
     /// How long a peer may say nothing at all before its link is built anew.
     pub silence: Duration,
@@ -208,7 +208,7 @@ impl MemberActor {
 
     fn take_view(&mut self, view: &Arc<View>) {
         self.around.post.set_view(view.clone());
-        self.around.directory.tell(Sentenced(view.dead.clone()));
+        self.around.directory.tell(ViewChanged);
         self.part_from_the_dead(view);
         self.link_all(view);
     }

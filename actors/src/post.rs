@@ -82,6 +82,12 @@ impl Post {
         self.inner.view.load_full()
     }
 
+    /// Its version.
+    #[must_use]
+    pub fn view_version(&self) -> u64 {
+        self.inner.view.load().version
+    }
+
     /// Takes a newer view.
     pub fn set_view(&self, view: Arc<View>) {
         self.inner.view.store(view);

@@ -26,7 +26,9 @@ use slipgate_cluster::{Envelope, Now, Own, Port, Session};
 use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
-pub use self::question::{AskScene, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned};
+pub use self::question::{
+    AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
+};
 use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
 use crate::chronicle::{Chronicle, Happening, take_down};
@@ -98,6 +100,7 @@ pub struct SceneActor {
     /// Kept between steps for its room: a step of its own for each message, an allocation for none.
     outputs: Vec<Output>,
     applied: u64,
+    view_version: u64,
     /// What this node itself told while there was no lease: nobody says it again.
     deferred: Vec<Input>,
 }
@@ -119,6 +122,7 @@ impl SceneActor {
             names: Names::default(),
             outputs: Vec::new(),
             applied: 0,
+            view_version: 0,
             deferred: Vec::new(),
         }
     }
@@ -142,6 +146,12 @@ impl SceneActor {
     /// Hands in inputs, then acknowledges and sends what came of them.
     fn give(&mut self, inputs: impl IntoIterator<Item = Input>) {
         let now = self.around.clock.now();
+        // First of all: what comes was said by whoever has at least as new a view.
+        if self.around.post.view_version() > self.view_version {
+            let view = self.around.post.view();
+            self.view_version = view.version;
+            self.step(Input::View(view), now);
+        }
         for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
             self.step(input, now);
         }

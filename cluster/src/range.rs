@@ -154,6 +154,12 @@ impl RangeStock {
         Ok(OnlineId::new(part.range, counter))
     }
 
+    /// Gives everything in stock away, and waits for no reply: others are the home of these ranges from now on.
+    /// The next tick asks for another range.
+    pub fn surrender(&mut self) {
+        (self.current, self.next, self.open) = (None, None, None);
+    }
+
     /// How many ids can be taken before the next reply.
     #[must_use]
     pub fn left(&self) -> u64 {

@@ -156,17 +156,15 @@ fn a_home_that_comes_to_be_survives_whatever_scenes_and_its_predecessor_say() {
         address: String::new(),
         admin: String::new(),
     };
-    let scene = |number| ScenePlacement {
-        id: SceneId(number),
-        name: NodeName::new(format!("s{number}")).expect("a name"),
-        node: NodeId(number),
-        capacity: 9,
+    let scene = |number: u16| {
+        let name = NodeName::new(format!("s{number}")).expect("a name");
+        ScenePlacement::declared(SceneId::from(number), name, NodeId(number), 9)
     };
     let home = Home { range: RangeId(1), session: ME.session, term: 1, before: Some(Session::new(2, 1)) };
     let named = View {
         version: 1,
         members: (1..=2).map(|node| (NodeId(node), member(node))).collect(),
-        scenes: (1..=2).map(|number| (SceneId(number), scene(number))).collect(),
+        scenes: (1..=2).map(|number| (SceneId::from(number), scene(number))).collect(),
         homes: [(RangeId(1), home)].into(),
         ..View::default()
     };

@@ -18,13 +18,13 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
-use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::directory::{DirectoryActor, GiveAway};
 use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::Joined;
 use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
-use slipgate_actors::member::{self, Goodbye, MemberActor, Scenes};
+use slipgate_actors::member::{self, Goodbye, Intent, MemberActor, Scenes};
 use slipgate_actors::post::Post;
 use slipgate_actors::router::RouterActor;
 use slipgate_actors::scene::{self, SceneActor, Wind};
@@ -33,7 +33,7 @@ use slipgate_cluster::member::Welcome;
 use slipgate_cluster::scene::Settings;
 use slipgate_cluster::{Limits, Own, Port};
 use slipgate_entity::SceneId;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::NodeError;
 use crate::config::Config;
@@ -153,8 +153,19 @@ impl Wired {
         if tokio::time::timeout(settle, settled).await.is_err() {
             self.wind(Wind::Up).await;
         }
+        self.hand_over_homes(HAND_OVER).await;
         // A membership that has ended has no links to say goodbye over.
         let _ = self.joined.member.addr().send(Goodbye).await;
+    }
+
+    /// Gives the homes of this node's ranges to other nodes, and returns how many ranges they have taken over. What is
+    /// not taken in time is rebuilt elsewhere after the goodbye, from what every scene knows.
+    pub(super) async fn hand_over_homes(&self, within: Duration) -> u64 {
+        // Whoever stops is nobody's heir.
+        self.joined.member.tell(Intent::Drain);
+        let (reply, given_away) = oneshot::channel();
+        self.directory.tell(GiveAway { reply });
+        tokio::time::timeout(within, given_away).await.ok().and_then(Result::ok).unwrap_or(0)
     }
 
     /// Ends a life that is over: its actors stop where they are, and nobody is told.
@@ -219,6 +230,8 @@ pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
 
 /// Messages that may wait for an actor: some busy turns of it.
 const MAILBOX: usize = 1 << 16;
+/// How long handing homes over may take: some round trips, and a write of the manager.
+const HAND_OVER: Duration = Duration::from_secs(2);
 /// Between two looks at moves that settle.
 const LOOK: Duration = Duration::from_millis(10);
 /// Buckets for times, in seconds: a pause is 50 us to some ms; a frozen home shows in the last ones.

@@ -17,7 +17,7 @@ use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
 use crate::directory::AskLost;
 use crate::mailbox::Mailbox;
-use crate::scene::{self, AskScene, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
+use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
 
 impl Office {
     pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
@@ -175,7 +175,8 @@ impl Office {
         match timeout(wait, answer).await {
             Err(_) => Err(still_moving(&named, wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
-            Ok(Ok(Ok(()))) => {
+            Ok(Ok(Ok(Despawn::Undecided))) => Err(undecided(&named, &here)),
+            Ok(Ok(Ok(Despawn::Done))) => {
                 let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
                 Ok(Answer::Despawned(row))
             }
@@ -339,6 +340,16 @@ fn rejected(named: &Named, here: &str, error: &MoveError) -> Problem {
             state: None,
             hint: Some("slipgate moves".to_owned()),
         },
+    }
+}
+
+fn undecided(named: &Named, here: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "undecided".to_owned(),
+        text: format!("the home of {named} has not answered yet, and only it can end an entity"),
+        state: Some(format!("{named} takes no turns in {here}; it is gone for good as soon as its home answers")),
+        hint: Some(format!("slipgate show {}      slipgate nodes", named.entity)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use slipgate_cluster::message::{Control, Message as Said, ToolMessage};
-use slipgate_cluster::view::Member;
+use slipgate_cluster::view::{Member, View};
 use slipgate_cluster::{Place, Port, Record};
 use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
@@ -73,16 +73,7 @@ impl Office {
     /// None: the home knows of no such entity.
     pub(super) async fn record(&self, entity: OnlineId) -> Result<Option<Record>, Problem> {
         let Some(home) = self.around.post.home_of(entity) else { return Ok(None) };
-        let unreachable = || Problem {
-            kind: ProblemKind::Timeout,
-            reason: "home_unreachable".to_owned(),
-            text: format!(
-                "the home of {entity}, that life of node {}, does not answer",
-                self.around.post.view().node_text(home.session.node)
-            ),
-            state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
-            hint: Some("slipgate nodes".to_owned()),
-        };
+        let unreachable = || home_unreachable(entity, &self.around.post.view());
         if self.around.post.is_gone(home.session) || self.around.post.view().is_replaced(home.session) {
             return Err(unreachable());
         }
@@ -90,13 +81,36 @@ impl Office {
         let nonce = self.nonce();
         if home.session == self.around.post.me() {
             self.around.directory.tell(Look { entity, reply: asker });
-            return answer.await.map_err(|_| unreachable());
+            return timeout(HOME_WAIT, answer).await.ok().and_then(Result::ok).ok_or_else(unreachable);
         }
         self.records.borrow_mut().insert(nonce, asker);
         let query = Said::Control(Control::Query { entity, nonce });
         let answer = timeout(HOME_WAIT, self.insist(home, query, answer)).await;
         self.records.borrow_mut().remove(&nonce);
         answer.ok().flatten().ok_or_else(unreachable)
+    }
+}
+
+/// A home that is dead has no successor before the verdict, and one that was named just now may not be complete.
+fn home_unreachable(entity: OnlineId, view: &View) -> Problem {
+    let home = view.homes.get(&entity.range());
+    let node = home.map_or_else(|| "?".to_owned(), |home| view.node_text(home.session.node));
+    let text = match home.and_then(|home| home.before) {
+        Some(before) if !home.is_some_and(|home| view.is_dead(home.session)) => format!(
+            "the home of {entity} is being rebuilt: node {node} takes the place of {}, and has not heard from every scene, \
+             or does not answer",
+            view.node_text(before.node)
+        ),
+        _ => format!("the home of {entity}, that life of node {node}, does not answer"),
+    };
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "home_unreachable".to_owned(),
+        text,
+        state: Some("nothing has changed; the entity goes on wherever it is".to_owned()),
+        hint: Some(
+            "try again once another node is its home: after the lease and the margin      slipgate nodes".to_owned(),
+        ),
     }
 }
 

@@ -26,7 +26,7 @@ pub enum Question {
         /// The entity.
         entity: OnlineId,
         /// Takes the answer.
-        reply: oneshot::Sender<Result<(), MoveError>>,
+        reply: oneshot::Sender<DespawnAnswer>,
     },
     /// An entity is to move.
     Migrate(MoveOrder),
@@ -85,6 +85,18 @@ pub struct MoveOrder {
 /// The answer to a move.
 pub type MoveAnswer = Result<MoveDone, MoveError>;
 
+/// The answer to a despawn.
+pub type DespawnAnswer = Result<Despawn, MoveError>;
+
+/// How far a despawn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Despawn {
+    /// The entity is gone for good.
+    Done,
+    /// The entity's home has not answered: it takes no turns, and is gone once the home does.
+    Undecided,
+}
+
 /// How a scene is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SceneCensus {
@@ -115,7 +127,7 @@ pub struct SceneEntity {
 #[derive(Debug)]
 pub(super) enum Asker {
     Spawn(oneshot::Sender<Spawned>),
-    Despawn(oneshot::Sender<Result<(), MoveError>>),
+    Despawn(oneshot::Sender<DespawnAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
 }
 
@@ -125,7 +137,8 @@ impl Asker {
         match (self, answer) {
             (Self::Spawn(reply), Answer::Spawned(entity)) => drop(reply.send(Ok(entity))),
             (Self::Spawn(reply), Answer::NotSpawned(refusal)) => drop(reply.send(Err(refusal))),
-            (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(()))),
+            (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(Despawn::Done))),
+            (Self::Despawn(reply), Answer::Undecided) => drop(reply.send(Ok(Despawn::Undecided))),
             (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
             (Self::Move(reply), Answer::Moved(done)) => drop(reply.send(Ok(done))),
             (Self::Move(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),

@@ -267,6 +267,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
         Outcome::Cancelled => failed("cancelled"),
         Outcome::Undecided => failed("undecided"),
         Outcome::SceneStopped => failed("scene_stopped"),
+        Outcome::HomeUnreachable => failed("home_unreachable"),
     }
 }
 
@@ -276,7 +277,11 @@ pub fn place_after(outcome: &Outcome, from: &str, to: &str) -> Option<String> {
     match outcome {
         Outcome::Moved { .. } => Some(to.to_owned()),
         Outcome::Undecided | Outcome::SceneStopped => None,
-        Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled => Some(from.to_owned()),
+        Outcome::Refused(_)
+        | Outcome::Timeout { .. }
+        | Outcome::NodeLost
+        | Outcome::Cancelled
+        | Outcome::HomeUnreachable => Some(from.to_owned()),
     }
 }
 
@@ -297,6 +302,9 @@ pub fn explain(outcome: &Outcome, to: &str) -> Option<String> {
                 .to_owned()
         }
         Outcome::SceneStopped => "the scene stopped before the move was decided".to_owned(),
+        Outcome::HomeUnreachable => {
+            "the entity's home has died, and the node that takes its place has not rebuilt the record yet".to_owned()
+        }
     })
 }
 

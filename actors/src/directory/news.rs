@@ -1,0 +1,52 @@
+//! What is told of homes that are rebuilt or handed over: a line each.
+
+use std::time::Duration;
+
+use slipgate_cluster::View;
+use slipgate_cluster::directory::{HomeEvent, Tally};
+
+pub(super) fn tell(event: &HomeEvent, view: &View) {
+    match event {
+        HomeEvent::Rebuilding { range, term, scenes } => {
+            let former = former_home(view, *range);
+            tracing::info!(
+                event = "home.rebuilding", range = range.0, term, scenes, former = %former,
+                "this node is the home of range {range} after {former}, which is dead; it asks {scenes} scenes what they know"
+            );
+        }
+        HomeEvent::Rebuilt { range, term, tally: Tally { kept, reset, lost, dead }, took_us } => {
+            metrics::histogram!("slipgate_home_rebuild_seconds").record(Duration::from_micros(*took_us));
+            tracing::info!(
+                event = "home.rebuilt",
+                range = range.0,
+                term,
+                kept,
+                reset,
+                lost,
+                dead,
+                took_us,
+                "the home of range {range} is complete again: {kept} entities as they were, {reset} with their streams begun \
+                 anew, {lost} lost; whoever lived on the dead node and nobody has heard of is lost without a name"
+            );
+        }
+        HomeEvent::Inherited { range, term, from, kept } => {
+            let former = view.node_text(from.node);
+            tracing::info!(
+                event = "home.inherited", range = range.0, term, kept, former = %former,
+                "this node is the home of range {range}: {former} has handed the records of {kept} entities over"
+            );
+        }
+        HomeEvent::Bequeathed { range, to, kept } => {
+            let heir = view.node_text(to.node);
+            tracing::info!(
+                event = "home.handed_over", range = range.0, kept, to = %heir,
+                "{heir} is the home of range {range}: it has the records of {kept} entities from here"
+            );
+        }
+    }
+}
+
+fn former_home(view: &View, range: slipgate_entity::RangeId) -> String {
+    let before = view.homes.get(&range).and_then(|home| home.before);
+    before.map_or_else(|| "nobody".to_owned(), |session| view.node_text(session.node))
+}
