@@ -128,11 +128,16 @@ impl RouterActor {
         change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
     }
 
+    /// A report of nothing yet, by this life of the node.
+    fn blank(&self) -> SendReport {
+        SendReport { incarnation: self.me.session.incarnation.0, ..SendReport::default() }
+    }
+
     /// Gives a whole batch back: nothing of it was accepted.
     fn refuse(&mut self, batch: u64) {
         let Some(Batch { positions, reply, .. }) = self.batches.remove(&batch) else { return };
         let busy = u32::try_from(positions.len()).unwrap_or(u32::MAX);
-        let _ = reply.send(SendReport { busy, busy_at: positions, ..SendReport::default() });
+        let _ = reply.send(SendReport { busy, busy_at: positions, ..self.blank() });
     }
 
     /// Answers the batches that have ended, or whose time is over.
@@ -185,7 +190,7 @@ impl Handler<SendBatch> for RouterActor {
         let batch = self.last_batch;
         let until = self.clock.now() + wait.unwrap_or_default();
         let positions = messages.iter().map(|(position, ..)| *position).collect();
-        let report = SendReport::default();
+        let report = self.blank();
         self.batches.insert(batch, Batch { report, positions, until, reply });
         let to_send = messages.into_iter().enumerate().map(|(index, (_, entity, payload))| {
             let ticket = Ticket(batch << INDEX_BITS | index as u64 & INDEX_MAX);

@@ -31,7 +31,7 @@ async fn what_a_tool_sends_through_a_paused_node_comes_back_as_busy_all_of_it() 
     let (reply, report) = oneshot::channel();
     let message = |position: u32| (position, OnlineId::new(RangeId(1), position), Arc::from([1u8].as_slice()));
     router.tell(SendBatch { messages: vec![message(4), message(7)], wait: Some(Duration::from_secs(9)), reply });
-    let busy = SendReport { busy: 2, busy_at: vec![4, 7], ..SendReport::default() };
+    let busy = SendReport { busy: 2, busy_at: vec![4, 7], incarnation: 1, ..SendReport::default() };
     assert_eq!(report.await.expect("an answer"), busy);
 }
 

@@ -334,6 +334,9 @@ pub struct SendReport {
     /// Of the accepted ones, answered `Unknown`: the entity was lost with its node, and may have applied
     /// them before.
     pub unknown: u32,
+    /// The life of the node whose router answered. What an earlier life of it had accepted, and nobody had
+    /// acknowledged, is gone with it. 0 where nobody was asked.
+    pub incarnation: u32,
 }
 
 impl SendReport {
@@ -346,13 +349,14 @@ impl SendReport {
     /// assert_eq!((whole.accepted, whole.busy, whole.busy_at), (2, 1, vec![2]));
     /// ```
     pub fn add(&mut self, part: Self, at: u32) {
-        let Self { accepted, busy, applied, dead, open, busy_at, unknown } = part;
+        let Self { accepted, busy, applied, dead, open, busy_at, unknown, incarnation } = part;
         self.accepted += accepted;
         self.busy += busy;
         self.applied += applied;
         self.dead += dead;
         self.open += open;
         self.unknown += unknown;
+        self.incarnation = self.incarnation.max(incarnation);
         self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
     }
 }

@@ -48,7 +48,7 @@ const REPORT: &[&str] = &[
     "unacknowledged",
     "body",
 ];
-const SENT: &[&str] = &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown"];
+const SENT: &[&str] = &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown", "incarnation"];
 const MOVE: &[&str] =
     &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
