@@ -5,6 +5,7 @@
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
 //! | `kills` | any node is killed at any moment under fire |
 //! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
+//! | `cuts` | a link passes on one direction only, or none, or breaks again and again under fire |
 //! | `verdicts` | leases that end, and what a dead node leaves behind |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
 //! | `names` | two nodes with one name, and lives that follow each other |
@@ -16,9 +17,13 @@ mod command;
 mod move_lines;
 #[path = "support/nodes.rs"]
 mod nodes;
+#[path = "support/proxy.rs"]
+mod proxy;
 #[path = "support/relayed_lines.rs"]
 mod relayed_lines;
 
+#[path = "cluster/cuts.rs"]
+mod cuts;
 #[path = "cluster/fire.rs"]
 mod fire;
 #[path = "cluster/kills.rs"]

@@ -9,6 +9,7 @@ use slipgate_proto::admin::ClusterReport;
 use super::{Board, Evidence, Judgement, Plan, clear, judge};
 use crate::move_lines::{check, object};
 use crate::nodes::{Cluster, Launch, Line, Node};
+use crate::proxy::Proxy;
 use crate::stop_all;
 
 /// Each node and its scenes; node `m`, where there is one, is the manager's and has none.
@@ -19,9 +20,12 @@ pub(crate) const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 
 /// A running cluster.
 pub(crate) struct Field {
-    pub(crate) cluster: Cluster,
+    cluster: Cluster,
     pub(crate) nodes: BTreeMap<String, Node>,
     pub(crate) board: Board,
+    /// What stands before each node, if anything does.
+    pub(crate) proxies: BTreeMap<String, Proxy>,
+    manager: String,
     settings: Vec<(String, String)>,
     ended: Vec<String>,
 }
@@ -29,39 +33,58 @@ pub(crate) struct Field {
 impl Field {
     /// Three nodes, and one for the manager if that is none of them; with these settings beside short deadlines.
     pub(crate) fn start(manager: &str, settings: &[(&str, &str)]) -> Self {
-        Self::start_by(manager, settings, |_, launch| launch)
+        Self::new(manager, settings).begin()
     }
 
-    /// The same, with something done to each launch.
-    pub(crate) fn start_by(
-        manager: &str,
-        settings: &[(&str, &str)],
-        launched: impl for<'a> Fn(&str, Launch<'a>) -> Launch<'a>,
-    ) -> Self {
+    /// The same, each node dialled through a proxy.
+    pub(crate) fn start_behind_proxies(manager: &str, settings: &[(&str, &str)]) -> Self {
+        let mut field = Self::new(manager, settings);
+        let names = field.names().into_iter();
+        field.proxies = names.map(|name| (name.clone(), Proxy::before(field.cluster.address(&name)))).collect();
+        field.begin()
+    }
+
+    fn new(manager: &str, settings: &[(&str, &str)]) -> Self {
         let settings = STEPS.iter().chain(settings).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let mut field = Self {
+        Self {
             cluster: Cluster::new(manager, &SCENES),
+            manager: manager.to_owned(),
             nodes: BTreeMap::new(),
             board: Board::default(),
+            proxies: BTreeMap::new(),
             settings: settings.collect(),
             ended: Vec::new(),
-        };
-        let names: BTreeSet<&str> = NAMES.into_iter().chain([manager]).collect();
-        for name in names {
-            let node = launched(name, field.launch(name)).start();
-            field.nodes.insert(name.to_owned(), node);
         }
-        for name in NAMES {
-            field.nodes[name].await_range();
-            field.board.put(&field.nodes[name]);
-        }
-        assert_eq!(field.await_health(), Vec::<String>::new());
-        field
     }
 
-    pub(crate) fn launch(&self, name: &str) -> Launch<'_> {
+    fn names(&self) -> BTreeSet<String> {
+        NAMES.into_iter().chain([self.manager.as_str()]).map(str::to_owned).collect()
+    }
+
+    /// One after the other, so that each has the number in its name, and dials those before it.
+    fn begin(mut self) -> Self {
+        for name in self.names() {
+            let node = self.launch(&name).start();
+            node.await_event("node.working");
+            self.nodes.insert(name, node);
+        }
+        for name in NAMES {
+            self.nodes[name].await_range();
+            self.board.put(&self.nodes[name]);
+        }
+        assert_eq!(self.await_health(), Vec::<String>::new());
+        self
+    }
+
+    fn launch(&self, name: &str) -> Launch<'_> {
         let launch = self.cluster.launch(name);
-        self.settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value))
+        let launch = self.settings.iter().fold(launch, |launch, (key, value)| launch.set(key, value));
+        let Some(own) = self.proxies.get(name) else { return launch };
+        let launch = launch.set("node.advertise", &own.address().to_string());
+        if name == self.manager {
+            return launch;
+        }
+        launch.set("manager.address", &self.proxies[&self.manager].address().to_string())
     }
 
     /// A plan in which walkers are born in all scenes but those of these nodes.

@@ -15,6 +15,8 @@ use super::{Complaints, Ground};
 struct Line {
     name: String,
     life: u32,
+    /// The life of the node that accepted what is in the open account; 0 for none yet.
+    incarnation: u32,
     open: Account,
     closed: Vec<Account>,
 }
@@ -28,7 +30,7 @@ impl Line {
             told,
             ..Account::default()
         };
-        Self { name, life: 1, open, closed: Vec::new() }
+        Self { name, life: 1, incarnation: 0, open, closed: Vec::new() }
     }
 
     /// The next notes.
@@ -40,18 +42,31 @@ impl Line {
         })
     }
 
+    /// Books notes that were accepted by a life of the node.
+    fn accept(&mut self, notes: u64, incarnation: u32) {
+        if self.incarnation == 0 || self.incarnation == incarnation {
+            self.incarnation = incarnation;
+            self.open.accepted += notes;
+        } else {
+            self.open.later = notes;
+            self.cut(0);
+        }
+    }
+
     /// A request with so many notes failed, and may have been carried out: from here on another name is used.
     fn cut(&mut self, unsure: u64) {
         self.life += 1;
+        self.incarnation = 0;
         let next = Account {
             sender: format!("{}.{}", self.name, self.life),
             told: self.open.told.map(|_| Told::default()),
             accepted: 0,
             unsure: 0,
+            later: 0,
             ..self.open.clone()
         };
         let ended = Account { unsure, is_cut_off: true, ..std::mem::replace(&mut self.open, next) };
-        if ended.accepted + ended.unsure > 0 {
+        if ended.accepted + ended.unsure + ended.later > 0 {
             self.closed.push(ended);
         } else {
             // Nobody has heard the name yet.
@@ -83,8 +98,8 @@ pub(super) fn converse(ground: &Ground<'_>, name: String, via: &str, walker: &st
             std::thread::sleep(PAUSE);
             continue;
         };
-        line.open.accepted += u64::from(report.accepted);
         line.open.told.get_or_insert_default().add(&report);
+        line.accept(u64::from(report.accepted), report.incarnation);
         if report.unknown + report.dead + report.open > 0 {
             // The walker is gone; the accounts say whether that may be.
             break;
@@ -115,7 +130,7 @@ pub(super) fn pour(ground: &Ground<'_>, name: &str, via: &str, walkers: &[String
                 let positions = at as u64 * RUN..(at as u64 + 1) * RUN;
                 let busy = report.busy_at.iter().filter(|at| positions.contains(&u64::from(**at))).count() as u64;
                 // After the first that is busy, the others to that walker are busy too.
-                line.open.accepted += RUN - busy;
+                line.accept(RUN - busy, report.incarnation);
             }
             std::thread::sleep(BREATH);
         }
