@@ -93,7 +93,8 @@ pub(super) fn report(ended: &Ended, console: &mut Console<'_>) -> Result<ExitCod
     if ended.is_clean() {
         return Ok(Exit::Done.into());
     }
-    let notes = if ended.notes.is_empty() { fault(&ended.summary) } else { some(&ended.notes) };
+    let faults = [fault(&ended.summary), some(&ended.notes)].into_iter().filter(|text| !text.is_empty());
+    let notes = faults.collect::<Vec<_>>().join("; ");
     Err(Failure::new(Exit::Failed, "tour", format!("the tour was not clean: {notes}"))
         .with_hint(format!("slipgate moves      slipgate tour --seed {}", ended.summary.seed)))
 }
@@ -109,6 +110,8 @@ fn fault(summary: &Summary) -> String {
     let counts = [
         (summary.moves_unanswered, "moves without an answer"),
         (summary.lost, "messages lost"),
+        (summary.walkers_lost, "walkers lost with their node"),
+        (summary.unknown, "messages unknown"),
         (summary.duplicated, "duplicated"),
         (summary.reordered, "reordered"),
         (summary.twins, "twins"),
@@ -119,11 +122,16 @@ fn fault(summary: &Summary) -> String {
 
 fn screen(summary: &Summary) -> String {
     let Summary { moves_ok, moves_refused, moves_failed, sent, applied, messages_per_s, pause_us, .. } = summary;
-    let Summary { lost, duplicated, reordered, twins, .. } = summary;
+    let Summary { lost, duplicated, reordered, twins, unknown, walkers_lost, .. } = summary;
+    let gone = if unknown + walkers_lost > 0 {
+        format!("gone     {walkers_lost} walkers with their node   {unknown} messages unknown\n")
+    } else {
+        String::new()
+    };
     format!(
         "moves    {moves_ok} ok   {moves_refused} refused   {moves_failed} failed   in {}\n\
          messages {sent} sent   {applied} applied   {messages_per_s}/s\n         \
-         lost {lost}   duplicated {duplicated}   reordered {reordered}   twins {twins}\n\
+         lost {lost}   duplicated {duplicated}   reordered {reordered}   twins {twins}\n{gone}\
          paused   p50 {}   p99 {}   max {}",
         micros(summary.elapsed_ms.saturating_mul(1000)),
         micros(pause_us.p50),

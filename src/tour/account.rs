@@ -14,6 +14,9 @@
 //! are duplicates. What is accepted and not among the distinct ones is lost. A lost note together with
 //! a doubled one thus shows as a reordered one; it still shows. What is applied beyond all that was
 //! sent counts as duplicated: it was answered as not accepted.
+//!
+//! Nodes may die under a tour. What a router had accepted and not delivered goes with its life, and a walker takes its
+//! ledger along: such notes are unknown, not lost, for nobody was promised more.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +35,8 @@ pub struct Account {
     pub accepted: u64,
     /// So many after these may have been accepted: the answer to them was lost.
     pub unsure: u64,
+    /// The life of the node that accepted them is over.
+    pub outlived: bool,
 }
 
 /// What a ledger keeps about one sender.
@@ -95,10 +100,10 @@ impl Ledger {
         self.entries.get(sender).copied().unwrap_or_default()
     }
 
-    /// Whether everything surely accepted has been applied.
+    /// Whether everything surely accepted has been applied, by whoever is still there to deliver it.
     #[must_use]
     pub fn has_all_of(&self, account: &Account) -> bool {
-        self.entry(&account.sender).count >= account.accepted
+        account.outlived || self.entry(&account.sender).count >= account.accepted
     }
 }
 
@@ -111,6 +116,8 @@ pub struct Tally {
     pub applied: u64,
     /// Accepted and never applied.
     pub lost: u64,
+    /// Accepted, and perhaps applied: their walker, or the router that kept them, went with its node.
+    pub unknown: u64,
     /// Applied more than once, or though they were not accepted.
     pub duplicated: u64,
     /// Applied after a later one.
@@ -127,9 +134,16 @@ impl Tally {
         let sent = distinct.clamp(account.accepted, sent_most);
         self.sent += sent;
         self.applied += entry.count;
-        self.lost += sent.saturating_sub(distinct);
+        let missing = sent.saturating_sub(distinct);
+        *(if account.outlived { &mut self.unknown } else { &mut self.lost }) += missing;
         self.duplicated += repeated + distinct.saturating_sub(sent_most);
         self.reordered += reordered;
+    }
+
+    /// Adds an account of a walker that was lost with its node.
+    pub fn give_up(&mut self, account: &Account) {
+        self.sent += account.accepted;
+        self.unknown += account.accepted;
     }
 }
 
@@ -153,10 +167,13 @@ mod tests {
     }
 
     fn tally(accepted: u64, unsure: u64, applied: &[u64]) -> Tally {
-        let account = Account { entity: "1.1".into(), sender: "t".into(), accepted, unsure };
         let mut tally = Tally::default();
-        tally.add(&account, entry_after(applied));
+        tally.add(&account(accepted, unsure), entry_after(applied));
         tally
+    }
+
+    fn account(accepted: u64, unsure: u64) -> Account {
+        Account { entity: "1.1".into(), sender: "t".into(), accepted, unsure, outlived: false }
     }
 
     #[test]
@@ -196,6 +213,20 @@ mod tests {
         assert_eq!(tally(2, 2, &[1, 2, 3]), Tally { sent: 3, applied: 3, ..Tally::default() });
         assert_eq!(tally(2, 2, &[1, 2, 3, 4, 5]), Tally { sent: 4, applied: 5, duplicated: 1, ..Tally::default() });
         assert_eq!(tally(2, 2, &[1]), Tally { sent: 2, applied: 1, lost: 1, ..Tally::default() });
+    }
+
+    #[test]
+    fn what_went_with_a_node_is_unknown_and_not_lost() {
+        let outlived = Account { outlived: true, ..account(4, 0) };
+        for (applied, unknown) in [(&[1, 2, 3, 4][..], 0), (&[1, 2], 2), (&[1, 4], 2), (&[], 4)] {
+            let mut tally = Tally::default();
+            tally.add(&outlived, entry_after(applied));
+            let (sent, applied) = (4, applied.len() as u64);
+            assert_eq!(tally, Tally { sent, applied, unknown, ..Tally::default() });
+        }
+        let mut tally = Tally::default();
+        tally.give_up(&account(4, 2));
+        assert_eq!(tally, Tally { sent: 4, unknown: 4, ..Tally::default() });
     }
 
     #[test]

@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
-use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport, ProblemKind, SceneReport, SendReport};
+use slipgate_proto::admin::{
+    EntityReport, EntityRow, LostRow, MoveReport, NodeReport, ProblemKind, SceneReport, SendReport,
+};
 
 use super::itinerary::Place;
 use crate::admin::body::{BatchBody, BatchMessage, ENTITIES_MAX, MOVES_MAX, MoveBody, SpawnBody};
@@ -75,6 +77,16 @@ impl<'a> Calls<'a> {
         self.read(&format!("/api/v1/entities/{}", segment(entity)))
     }
 
+    /// The lives of the nodes; asked once.
+    pub(super) fn nodes(&self) -> Result<Vec<NodeReport>, CallError> {
+        self.client.get("/api/v1/nodes")
+    }
+
+    /// Entities that were lost with their nodes, up to the longest list; asked once.
+    pub(super) fn lost(&self) -> Result<Vec<LostRow>, CallError> {
+        self.client.get(&format!("/api/v1/lost?limit={ENTITIES_MAX}"))
+    }
+
     /// Every entity, up to the longest list; asked once.
     pub(super) fn entities(&self) -> Result<Vec<EntityRow>, CallError> {
         self.client.get(&format!("/api/v1/entities?limit={ENTITIES_MAX}"))
@@ -109,6 +121,11 @@ impl<'a> Calls<'a> {
             }
         }
     }
+}
+
+/// Whether the entity is gone: it was lost with its node, for nobody removes walkers of a tour.
+pub(super) fn is_gone(error: &CallError) -> bool {
+    matches!(error, CallError::Problem(problem) if problem.reason == "dead")
 }
 
 /// Whether nobody took the request up, though somebody may soon.

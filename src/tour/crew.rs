@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use slipgate_proto::admin::{MoveReport, ProblemKind};
 
-use super::calls::{Calls, PATIENCE, REPEAT_EVERY};
+use super::calls::{Calls, PATIENCE, REPEAT_EVERY, is_gone};
 use super::itinerary::{Ending, Itinerary, Next, Trip};
 use super::sending::Sender;
 use super::twins::Sightings;
@@ -20,6 +20,8 @@ pub(super) struct Crew<'a> {
     calls: &'a Calls<'a>,
     itinerary: Mutex<Itinerary>,
     moves_seen: Mutex<BTreeSet<String>>,
+    /// Walkers that were lost with their node.
+    gone: Mutex<BTreeSet<String>>,
     notes: Mutex<Vec<String>>,
     accepted: AtomicU64,
     wanted: u64,
@@ -41,6 +43,7 @@ impl<'a> Crew<'a> {
             calls,
             itinerary: Mutex::new(itinerary),
             moves_seen: Mutex::default(),
+            gone: Mutex::default(),
             notes: Mutex::default(),
             accepted: AtomicU64::new(0),
             wanted,
@@ -71,6 +74,11 @@ impl<'a> Crew<'a> {
         hold(&self.notes).push(text);
     }
 
+    /// Says that a walker was lost with its node: nobody writes to it any more, or misses it.
+    pub(super) fn lose(&self, walker: &str) {
+        hold(&self.gone).insert(walker.to_owned());
+    }
+
     /// What the crew leaves behind.
     pub(super) fn disband(self) -> (Itinerary, Vec<String>) {
         let accepted = self.accepted.into_inner();
@@ -85,7 +93,11 @@ impl<'a> Crew<'a> {
     pub(super) fn send(&self, via: &str, mut sender: Sender) -> Sender {
         let mut failing: Option<Instant> = None;
         while !self.has_enough() {
+            hold(&self.gone).iter().for_each(|walker| sender.leave(walker));
             let batch = sender.batch();
+            if batch.is_empty() {
+                break;
+            }
             match self.calls.send(via, batch.messages()) {
                 Ok(report) => {
                     failing = None;
@@ -122,6 +134,12 @@ impl<'a> Crew<'a> {
             match next {
                 Next::Trip(trip) => {
                     let ending = self.take(&trip);
+                    match ending {
+                        Ending::Moved { .. } => {}
+                        Ending::Gone => self.lose(&trip.entity),
+                        // What stands in the way does so for a while: the trips are not for nothing.
+                        Ending::Refused | Ending::Failed | Ending::Unanswered => thread::sleep(IN_THE_WAY),
+                    }
                     let mut itinerary = hold(&self.itinerary);
                     itinerary.ended(trip, ending);
                     (self.progress)(itinerary.count_ended());
@@ -135,6 +153,7 @@ impl<'a> Crew<'a> {
     fn take(&self, trip: &Trip) -> Ending {
         match self.calls.migrate(&trip.entity, &trip.to) {
             Ok(report) => self.ending_of(&report).unwrap_or_else(|| self.look_up(trip)),
+            Err(error) if is_gone(&error) => Ending::Gone,
             Err(CallError::Problem(problem)) if problem.kind == ProblemKind::Refused => Ending::Refused,
             Err(CallError::Problem(problem)) if problem.kind != ProblemKind::Timeout => Ending::Failed,
             // The move never began, and the answer says so.
@@ -191,7 +210,9 @@ impl<'a> Crew<'a> {
             }
         }
         if is_whole {
-            sightings.absent().for_each(|walker| self.note(format!("{walker} is active nowhere")));
+            let gone = hold(&self.gone);
+            let missing = sightings.absent().filter(|walker| !gone.contains(*walker));
+            missing.for_each(|walker| self.note(format!("{walker} is active nowhere")));
         }
         sightings
     }
@@ -203,6 +224,9 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// How long a sender whose whole batch was busy rests.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
+
+/// How long a mover rests after a move that was refused, or failed.
+const IN_THE_WAY: Duration = Duration::from_millis(20);
 
 /// How long an outcome is looked for: longer than a move's own deadlines.
 const LOOK_UP: Duration = Duration::from_secs(15);

@@ -1,6 +1,6 @@
 //! A tour from its first walker to its summary.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use slipgate_proto::admin::EntityRow;
 
 use super::account::{Account, Ledger, Tally};
-use super::calls::{Calls, REPEAT_EVERY};
+use super::calls::{Calls, REPEAT_EVERY, is_gone};
 use super::crew::Crew;
 use super::itinerary::{Itinerary, Place};
 use super::sending::Sender;
+use super::summary::Walkers;
 use super::twins::Sightings;
 use super::{Afterwards, Options, Summary, TourError};
 use crate::client::Client;
@@ -118,7 +119,7 @@ fn perform(
     let began = Instant::now();
     let mut tally = Tally::default();
 
-    let (sightings, elapsed) = thread::scope(|scope| {
+    let (walkers, elapsed) = thread::scope(|scope| {
         let crew = &crew;
         let watcher = scope.spawn(|| crew.watch(Sightings::of(ids.iter().cloned())));
         let senders: Vec<_> = nodes
@@ -137,39 +138,63 @@ fn perform(
         }
         crew.halt();
         let senders = senders.into_iter().map(|sender| sender.join().expect("a sender does not panic"));
-        let accounts: Vec<Account> = senders.flat_map(|sender| sender.accounts()).collect();
-        await_applied(calls, &accounts, deadline);
+        let senders: Vec<(&str, Sender)> = nodes.keys().copied().zip(senders).collect();
+        let accounts = await_applied(calls, &senders, deadline);
         let elapsed = began.elapsed();
-        read_ledgers(calls, crew, &accounts, &mut tally);
+        let lost = read_ledgers(calls, crew, &accounts, &mut tally);
         crew.is_quiet();
-        (watcher.join().expect("the watcher does not panic"), elapsed)
+        let twins = watcher.join().expect("the watcher does not panic").count();
+        (Walkers { twins, lost }, elapsed)
     });
 
     if calls.is_stopped() {
         return Err(TourError::Stopped);
     }
     let (itinerary, notes) = crew.disband();
-    let summary = Summary::new(itinerary.trips(), &tally, sightings.count(), elapsed, options.seed);
+    let summary = Summary::new(itinerary.trips(), &tally, &walkers, elapsed, options.seed);
     Ok(Ended { summary, notes })
 }
 
-/// Waits until every walker has applied what was surely accepted for it, or time is up.
-fn await_applied(calls: &Calls<'_>, accounts: &[Account], deadline: Instant) {
-    let mut waiting = by_walker(accounts);
+/// Waits until every walker has applied what was surely accepted for it and can still come, or time is up; gives the
+/// accounts as they stand by then.
+fn await_applied(calls: &Calls<'_>, senders: &[(&str, Sender)], deadline: Instant) -> Vec<Account> {
+    let mut done = BTreeSet::new();
     loop {
-        waiting.retain(|walker, accounts| {
-            let ledger = calls.show(walker).ok().and_then(|report| Ledger::read(&report.body).ok());
-            !ledger.is_some_and(|ledger| accounts.iter().all(|account| ledger.has_all_of(account)))
+        let accounts = accounts(calls, senders);
+        let waiting = by_walker(&accounts).into_iter().filter(|(walker, accounts)| {
+            !done.contains(*walker)
+                && match calls.show(walker) {
+                    Ok(report) => !Ledger::read(&report.body)
+                        .is_ok_and(|ledger| accounts.iter().all(|account| ledger.has_all_of(account))),
+                    Err(error) => !is_gone(&error),
+                }
         });
+        let waiting: BTreeSet<String> = waiting.map(|(walker, _)| walker.to_owned()).collect();
         if waiting.is_empty() || calls.is_stopped() || Instant::now() >= deadline {
-            return;
+            return accounts;
         }
+        done.extend(by_walker(&accounts).into_keys().filter(|walker| !waiting.contains(*walker)).map(str::to_owned));
         thread::sleep(REPEAT_EVERY);
     }
 }
 
-/// Compares every walker's ledger with what was accepted for it; one that cannot be read counts as empty.
-fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally: &mut Tally) {
+/// What was accepted, and by whom that is still there.
+fn accounts(calls: &Calls<'_>, senders: &[(&str, Sender)]) -> Vec<Account> {
+    // Without an answer nobody is taken for dead.
+    let nodes = calls.nodes().unwrap_or_default();
+    let is_over = |name: &str, incarnation: u32| {
+        let node = nodes.iter().find(|node| node.node == name);
+        node.is_some_and(|node| {
+            node.incarnation > incarnation || (node.incarnation == incarnation && node.state == "dead")
+        })
+    };
+    senders.iter().flat_map(|(node, sender)| sender.accounts(|incarnation| is_over(node, incarnation))).collect()
+}
+
+/// Compares every walker's ledger with what was accepted for it; gives how many walkers were lost with their node. A
+/// ledger that cannot be read counts as empty.
+fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally: &mut Tally) -> u64 {
+    let mut lost = 0;
     for (walker, accounts) in by_walker(accounts) {
         let ledger = match calls.show(walker).map(|report| Ledger::read(&report.body)) {
             Ok(Ok(ledger)) => ledger,
@@ -177,12 +202,32 @@ fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally:
                 crew.note(format!("the ledger of {walker} cannot be read: {fault}"));
                 Ledger::default()
             }
+            Err(error) if is_gone(&error) => {
+                lost += 1;
+                crew.lose(walker);
+                crew.note(epitaph(calls, walker));
+                accounts.iter().for_each(|account| tally.give_up(account));
+                continue;
+            }
             Err(error) => {
                 crew.note(format!("{walker} cannot be read: {error}"));
                 Ledger::default()
             }
         };
         accounts.iter().for_each(|account| tally.add(account, ledger.entry(&account.sender)));
+    }
+    lost
+}
+
+/// What people are told of a walker that is gone.
+fn epitaph(calls: &Calls<'_>, walker: &str) -> String {
+    let rows = calls.lost().unwrap_or_default();
+    match rows.iter().find(|row| row.entity == walker) {
+        Some(row) => {
+            let name = row.label.as_deref().unwrap_or(walker);
+            format!("{name} ({walker}) was lost with life {} of {}", row.incarnation, row.node)
+        }
+        None => format!("{walker} is gone"),
     }
 }
 

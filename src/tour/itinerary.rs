@@ -51,6 +51,8 @@ pub enum Ending {
     Failed,
     /// No answer said how it ended.
     Unanswered,
+    /// The walker is gone: it was lost with its node.
+    Gone,
 }
 
 /// What to do next.
@@ -60,7 +62,7 @@ pub enum Next {
     Trip(Trip),
     /// Every walker is under way; ask again when a trip has ended.
     Wait,
-    /// All trips have begun.
+    /// All trips have begun, or nobody is left to take one.
     Done,
 }
 
@@ -97,6 +99,7 @@ struct Walker {
     at: Place,
     before: Option<Place>,
     under_way: bool,
+    is_gone: bool,
 }
 
 impl Itinerary {
@@ -104,7 +107,7 @@ impl Itinerary {
     #[must_use]
     pub fn new(trips: u64, mut places: Vec<Place>, walkers: Vec<(String, Place)>, seed: u64) -> Self {
         places.sort();
-        let walker = |(entity, at)| Walker { entity, at, before: None, under_way: false };
+        let walker = |(entity, at)| Walker { entity, at, before: None, under_way: false, is_gone: false };
         let walkers = walkers.into_iter().map(walker).collect();
         let nodes: BTreeSet<&String> = places.iter().map(|place| &place.node).collect();
         let ways = nodes.iter().flat_map(|from| nodes.iter().map(move |to| ((*from).clone(), (*to).clone())));
@@ -117,7 +120,11 @@ impl Itinerary {
         if self.left == 0 {
             return Next::Done;
         }
-        let at_rest: Vec<usize> = (0..self.walkers.len()).filter(|&at| !self.walkers[at].under_way).collect();
+        if self.walkers.iter().all(|walker| walker.is_gone) {
+            return Next::Done;
+        }
+        let can_go = |walker: &Walker| !walker.under_way && !walker.is_gone;
+        let at_rest: Vec<usize> = (0..self.walkers.len()).filter(|&at| can_go(&self.walkers[at])).collect();
         let curious: Vec<usize> =
             at_rest.iter().copied().filter(|&walker| !self.fresh_from(&self.walkers[walker].at).is_empty()).collect();
         let Some(walker) = self.rng.choice(curious).or_else(|| self.rng.choice(at_rest)) else { return Next::Wait };
@@ -166,6 +173,10 @@ impl Itinerary {
             }
             Ending::Refused => self.trips.refused += 1,
             Ending::Failed => self.trips.failed += 1,
+            Ending::Gone => {
+                walker.is_gone = true;
+                self.trips.failed += 1;
+            }
             Ending::Unanswered => {
                 self.trips.failed += 1;
                 self.trips.unanswered += 1;
@@ -233,6 +244,18 @@ mod tests {
         assert_eq!(itinerary.decide(), Next::Done);
         let expected = Trips { ok: 1, refused: 1, failed: 2, unanswered: 1, pauses_us: vec![5] };
         assert_eq!((itinerary.count_ended(), itinerary.trips()), (4, &expected));
+    }
+
+    #[test]
+    fn a_walker_that_is_gone_takes_no_trip_and_without_any_the_tour_is_over() {
+        let mut itinerary = itinerary(100, 2);
+        let first = trip(&mut itinerary);
+        itinerary.ended(first.clone(), Ending::Gone);
+        let second = trip(&mut itinerary);
+        assert_ne!(first.entity, second.entity);
+        assert_eq!(itinerary.decide(), Next::Wait);
+        itinerary.ended(second, Ending::Gone);
+        assert_eq!((itinerary.decide(), itinerary.count_ended()), (Next::Done, 2));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! A sender has one lane per walker. A batch takes the next few numbers of some lanes, in turn. What was
 //! busy is sent again under the same number, before any later one of that lane. When the answer to a
 //! batch is lost, nobody knows which of its notes were accepted; sending them again could double them.
-//! The sender then begins a new life under a new name, and the old one's last batch counts as unsure.
+//! The sender then begins a new life under a new name, and the old one's last batch counts as unsure. So it does when a
+//! report tells that another life of the node has taken the batch: what the earlier one had not delivered is gone.
 //!
 //! Keeps: per (sender, walker), numbers leave in order, and a later one never before the earlier ones
 //! are accepted, apart from those that share a batch.
@@ -22,7 +23,16 @@ pub struct Sender {
     life: u32,
     lanes: Vec<Lane>,
     turn: usize,
-    closed: Vec<Account>,
+    /// The life of the node that accepts, once it is known; 0 until then.
+    incarnation: u32,
+    closed: Vec<Closed>,
+}
+
+/// An account to which nothing is added any more, and the life of the node that accepted.
+#[derive(Debug)]
+struct Closed {
+    account: Account,
+    incarnation: u32,
 }
 
 #[derive(Debug)]
@@ -30,6 +40,18 @@ struct Lane {
     entity: String,
     /// The next number to send; all before it are accepted.
     next: u64,
+}
+
+impl Lane {
+    fn account(&self, sender: &str, unsure: u64) -> Account {
+        Account {
+            entity: self.entity.clone(),
+            sender: sender.to_owned(),
+            accepted: self.next - 1,
+            unsure,
+            outlived: false,
+        }
+    }
 }
 
 /// Notes that travel in one request.
@@ -76,7 +98,7 @@ impl Sender {
     #[must_use]
     pub fn new(name: String, walkers: &[String]) -> Self {
         let lanes = walkers.iter().map(|entity| Lane { entity: entity.clone(), next: 1 }).collect();
-        Self { name, life: 1, lanes, turn: 0, closed: Vec::new() }
+        Self { name, life: 1, lanes, turn: 0, incarnation: 0, closed: Vec::new() }
     }
 
     /// The notes that go next: at most [`BATCH_MAX`], [`RUN`] for each walker.
@@ -108,36 +130,49 @@ impl Sender {
         for (lane, next) in reached {
             self.lanes[lane].next = next;
         }
+        if self.incarnation != 0 && self.incarnation != report.incarnation {
+            self.close(|_| 0);
+        } else {
+            self.incarnation = report.incarnation;
+        }
         accepted
+    }
+
+    /// Stops writing to a walker.
+    pub fn leave(&mut self, entity: &str) {
+        let (sender, incarnation) = (self.sender(), self.incarnation);
+        let left = self.lanes.extract_if(.., |lane| lane.entity == entity);
+        self.closed.extend(left.map(|lane| Closed { account: lane.account(&sender, 0), incarnation }));
+        self.turn = 0;
     }
 
     /// Books that the answer was lost: closes the accounts and begins a new life.
     pub fn lose(&mut self, batch: &Batch) {
-        let sender = self.sender();
+        self.close(|lane| batch.notes.iter().filter(|note| note.lane == lane).count() as u64);
+    }
+
+    /// Closes the accounts, with so many unsure notes for each lane, and begins a new life.
+    fn close(&mut self, unsure: impl Fn(usize) -> u64) {
+        let (sender, incarnation) = (self.sender(), self.incarnation);
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let unsure = batch.notes.iter().filter(|note| note.lane == at).count() as u64;
-            self.closed.push(Account {
-                entity: lane.entity.clone(),
-                sender: sender.clone(),
-                accepted: lane.next - 1,
-                unsure,
-            });
+            self.closed.push(Closed { account: lane.account(&sender, unsure(at)), incarnation });
             lane.next = 1;
         }
         self.life += 1;
+        self.incarnation = 0;
     }
 
-    /// What was accepted, over all lives.
+    /// What was accepted, over all lives of the sender. `is_over` says which lives of the node are over.
     #[must_use]
-    pub fn accounts(&self) -> Vec<Account> {
-        let sender = self.sender();
-        let open = self.lanes.iter().map(|lane| Account {
-            entity: lane.entity.clone(),
-            sender: sender.clone(),
-            accepted: lane.next - 1,
-            unsure: 0,
-        });
-        self.closed.iter().cloned().chain(open).collect()
+    pub fn accounts(&self, is_over: impl Fn(u32) -> bool) -> Vec<Account> {
+        let is_outlived = |incarnation| incarnation != 0 && is_over(incarnation);
+        let closed = self
+            .closed
+            .iter()
+            .map(|Closed { account, incarnation }| Account { outlived: is_outlived(*incarnation), ..account.clone() });
+        let (sender, outlived) = (self.sender(), is_outlived(self.incarnation));
+        let open = self.lanes.iter().map(|lane| Account { outlived, ..lane.account(&sender, 0) });
+        closed.chain(open).collect()
     }
 
     fn sender(&self) -> String {
@@ -168,7 +203,7 @@ mod tests {
     }
 
     fn accepted(sender: &Sender) -> Vec<(String, String, u64, u64)> {
-        let accounts = sender.accounts().into_iter();
+        let accounts = sender.accounts(|_| false).into_iter();
         accounts.map(|one| (one.entity, one.sender, one.accepted, one.unsure)).collect()
     }
 
@@ -223,6 +258,31 @@ mod tests {
         let expected = expected.map(|(entity, sender, sure, unsure)| (entity.into(), sender.into(), sure, unsure));
         assert_eq!(accepted(&sender), expected);
         assert_eq!(numbers(&sender.batch())[0], ("a", 1));
+    }
+
+    #[test]
+    fn another_life_of_the_node_begins_a_new_life_of_the_sender_and_outlives_the_accounts() {
+        let mut sender = sender(&["a"]);
+        let by = |incarnation| SendReport { incarnation, ..SendReport::default() };
+        for incarnation in [1, 1, 2, 2] {
+            let batch = sender.batch();
+            assert_eq!(sender.settle(&batch, &by(incarnation)), 4);
+        }
+        let accounts = sender.accounts(|incarnation| incarnation < 2);
+        let told: Vec<_> = accounts.iter().map(|one| (one.sender.as_str(), one.accepted, one.outlived)).collect();
+        assert_eq!(told, [("t@n1", 12, true), ("t@n1.2", 4, false)]);
+    }
+
+    #[test]
+    fn a_walker_that_is_left_is_not_written_to_and_keeps_its_account() {
+        let mut sender = sender(&["a", "b"]);
+        let first = sender.batch();
+        sender.settle(&first, &busy_at(&[]));
+        sender.leave("a");
+        assert!(numbers(&sender.batch()).iter().all(|(entity, _)| *entity == "b"));
+        sender.leave("b");
+        assert!(sender.batch().is_empty());
+        assert_eq!(accepted(&sender).iter().map(|account| account.2).sum::<u64>(), 8);
     }
 
     #[test]

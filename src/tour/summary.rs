@@ -24,6 +24,10 @@ pub struct Summary {
     pub applied: u64,
     /// Accepted and never applied.
     pub lost: u64,
+    /// Accepted, and perhaps applied: their walker, or the router that kept them, went with its node.
+    pub unknown: u64,
+    /// Walkers that were lost with their node.
+    pub walkers_lost: u64,
     /// Applied more than once.
     pub duplicated: u64,
     /// Applied after a later one of the same sender.
@@ -40,6 +44,15 @@ pub struct Summary {
     pub seed: String,
 }
 
+/// What became of the walkers beside their moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Walkers {
+    /// So many were active twice at once.
+    pub twins: u64,
+    /// So many were lost with their node.
+    pub lost: u64,
+}
+
 /// Percentiles in microseconds, by nearest rank; zeros where nothing moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
@@ -54,7 +67,7 @@ pub struct Pauses {
 impl Summary {
     /// Puts the parts together.
     #[must_use]
-    pub fn new(trips: &Trips, tally: &Tally, twins: u64, elapsed: Duration, seed: u64) -> Self {
+    pub fn new(trips: &Trips, tally: &Tally, walkers: &Walkers, elapsed: Duration, seed: u64) -> Self {
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         Self {
             moves_ok: trips.ok,
@@ -64,9 +77,11 @@ impl Summary {
             sent: tally.sent,
             applied: tally.applied,
             lost: tally.lost,
+            unknown: tally.unknown,
+            walkers_lost: walkers.lost,
             duplicated: tally.duplicated,
             reordered: tally.reordered,
-            twins,
+            twins: walkers.twins,
             pause_us: Pauses::of(&trips.pauses_us),
             elapsed_ms,
             messages_per_s: tally.applied.saturating_mul(1000) / elapsed_ms.max(1),
@@ -74,10 +89,11 @@ impl Summary {
         }
     }
 
-    /// Whether every move came to an answer and every accepted message was applied once and in order.
+    /// Whether every move came to an answer, and every accepted message was applied once and in order: no node died.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        let faults = self.lost + self.duplicated + self.reordered + self.twins;
+        let Self { lost, unknown, walkers_lost, duplicated, reordered, twins, .. } = self;
+        let faults = lost + unknown + walkers_lost + duplicated + reordered + twins;
         self.moves_unanswered == 0 && self.applied == self.sent && faults == 0
     }
 }
@@ -99,7 +115,7 @@ mod tests {
     fn clean() -> Summary {
         let trips = Trips { ok: 2, refused: 1, failed: 1, unanswered: 0, pauses_us: vec![9, 5] };
         let tally = Tally { sent: 40, applied: 40, ..Tally::default() };
-        Summary::new(&trips, &tally, 0, Duration::from_millis(500), 7)
+        Summary::new(&trips, &tally, &Walkers::default(), Duration::from_millis(500), 7)
     }
 
     #[test]
@@ -118,10 +134,12 @@ mod tests {
 
     #[test]
     fn any_fault_spoils_a_tour() {
-        let faults: [fn(&mut Summary); 6] = [
+        let faults: [fn(&mut Summary); 8] = [
             |summary| summary.moves_unanswered = 1,
             |summary| summary.applied = 39,
             |summary| summary.lost = 1,
+            |summary| summary.unknown = 1,
+            |summary| summary.walkers_lost = 1,
             |summary| summary.duplicated = 1,
             |summary| summary.reordered = 1,
             |summary| summary.twins = 1,

@@ -104,6 +104,18 @@ fn refused_and_failed_moves_are_counted_and_spoil_nothing() {
 }
 
 #[test]
+fn what_went_with_a_node_that_died_is_named_and_all_else_is_as_it_must_be() {
+    let ended = tour(Fault::NodeDies);
+    let Summary { sent, applied, unknown, walkers_lost, .. } = ended.summary;
+    let Summary { lost, duplicated, reordered, twins, moves_unanswered, .. } = ended.summary;
+    assert_eq!([lost, duplicated, reordered, twins, moves_unanswered], [0; 5], "{ended:?}");
+    assert_eq!(sent, applied + unknown, "{ended:?}");
+    assert!(walkers_lost > 0 && unknown > 0 && !ended.is_clean(), "{ended:?}");
+    let named = ended.notes.iter().filter(|note| note.ends_with("was lost with life 1 of n2")).count() as u64;
+    assert_eq!((named, ended.notes.len() as u64), (walkers_lost, walkers_lost), "{ended:?}");
+}
+
+#[test]
 fn a_world_that_takes_no_messages_ends_the_tour_in_time_and_says_so() {
     let quick = Options { timeout: Duration::from_millis(100), ..options() };
     let ended = tour_with(&oracle(6, Fault::NeverTakes), &quick, &AtomicBool::new(false)).expect("a result");

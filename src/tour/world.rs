@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use slipgate_proto::admin::{
-    Answer, EntityReport, EntityRow, MoveReport, Outgoing, Problem, ProblemKind, Question, SceneReport, SendReport,
+    Answer, ClusterReport, EntityReport, EntityRow, LostRow, MoveReport, NodeReport, Outgoing, Problem, ProblemKind,
+    Question, SceneReport, SendReport,
 };
 
 use crate::admin::canned::{self, Canned};
@@ -35,6 +36,9 @@ pub(crate) enum Fault {
     Vanishes,
     /// Nothing is accepted at all.
     NeverTakes,
+    /// At the 200th note, n2 dies and comes back at once: its walkers are lost, and so are the last three notes that
+    /// were accepted there for walkers elsewhere.
+    NodeDies,
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +59,9 @@ struct World {
     requests: u64,
     late: Option<(String, String, u64)>,
     spawned: u64,
+    /// Walkers that were lost, and the life that n2 is in.
+    lost: BTreeMap<String, usize>,
+    life: u32,
 }
 
 /// An oracle over a new world with so many scenes, two on each node.
@@ -68,6 +75,8 @@ pub(crate) fn oracle(scenes: usize, fault: Fault) -> Canned {
         requests: 0,
         late: None,
         spawned: 0,
+        lost: BTreeMap::new(),
+        life: 1,
     };
     let world = Arc::new(Mutex::new(world));
     Canned::by(move |question| world.lock().unwrap_or_else(PoisonError::into_inner).answer(question))
@@ -88,12 +97,12 @@ fn scene_of(scene: usize) -> String {
 impl World {
     fn answer(&mut self, question: &Question) -> Result<Answer, Problem> {
         match question {
-            Question::Node | Question::Nodes => Ok(Answer::Nodes(canned::cluster())),
+            Question::Node | Question::Nodes => Ok(Answer::Nodes(self.cluster())),
             Question::Scenes => Ok(Answer::Scenes((0..self.scenes).map(scene_report).collect())),
             Question::Entities { .. } | Question::Find { .. } => Ok(Answer::Entities(self.rows())),
             Question::Show { entity } => self.show(entity),
             Question::Spawn { scene, count, .. } => Ok(Answer::Spawned(self.spawn(scene, *count))),
-            Question::Send { messages, .. } => self.send(messages),
+            Question::Send { messages, via, .. } => self.send(messages, via.as_deref()),
             Question::Migrate { entity, to, .. } => self.migrate(entity, to),
             Question::Despawn { entity, .. } => match self.walkers.remove(entity) {
                 Some(walker) => Ok(Answer::Despawned(row(entity, &walker, walker.scene))),
@@ -102,7 +111,9 @@ impl World {
             Question::Moves { limit } => {
                 Ok(Answer::Moves(self.moves.iter().rev().take(*limit as usize).cloned().collect()))
             }
-            Question::Lost { .. } => Ok(Answer::Lost(Vec::new())),
+            Question::Lost { .. } => {
+                Ok(Answer::Lost(self.lost.iter().map(|(id, scene)| lost_row(id, *scene)).collect()))
+            }
             Question::Events { .. } => Ok(Answer::Events(Vec::new())),
         }
     }
@@ -133,16 +144,20 @@ impl World {
     }
 
     fn show(&self, entity: &str) -> Result<Answer, Problem> {
-        let walker = self.walkers.get(entity).ok_or_else(|| problem(ProblemKind::NotFound, "no such walker"))?;
+        let walker = self.walkers.get(entity).ok_or_else(|| self.gone(entity))?;
         let senders: Vec<Value> = walker.ledger.iter().map(|(sender, numbers)| entry(sender, numbers)).collect();
         let body = json!({"position": [0, 0], "hp": 100, "ledger": {"senders": senders, "others": 0}}).to_string();
         let EntityRow { entity, label, scene, node, epoch, .. } = row(entity, walker, walker.scene);
         Ok(Answer::Entity(EntityReport { entity, label, scene, node, epoch, body, ..canned::entity() }))
     }
 
-    fn send(&mut self, messages: &[Outgoing]) -> Result<Answer, Problem> {
+    fn send(&mut self, messages: &[Outgoing], via: Option<&str>) -> Result<Answer, Problem> {
         self.requests += 1;
-        let mut report = SendReport::default();
+        if self.fault == Fault::NodeDies && self.life == 1 && self.notes >= 200 {
+            self.die();
+        }
+        let incarnation = if via == Some("n2") { self.life } else { 1 };
+        let mut report = SendReport { incarnation, ..SendReport::default() };
         let mut busy: Vec<&str> = Vec::new();
         for (at, message) in (0..).zip(messages) {
             let is_busy = busy.contains(&message.entity.as_str())
@@ -177,6 +192,9 @@ impl World {
             }
             (_, _) => 1,
         };
+        if self.lost.contains_key(&message.entity) {
+            return;
+        }
         let walker = self.walkers.get_mut(&message.entity).expect("a walker of the tour");
         walker.ledger.entry(sender.clone()).or_default().extend(std::iter::repeat_n(number, times));
         if let Some((_, _, late)) = self.late.take_if(|late| late.0 == message.entity && late.1 == sender) {
@@ -184,7 +202,37 @@ impl World {
         }
     }
 
+    /// n2 dies and comes back at once.
+    fn die(&mut self) {
+        self.life += 1;
+        let lost = self.walkers.extract_if(.., |_, walker| node_of(walker.scene) == "n2");
+        self.lost = lost.map(|(id, walker)| (id, walker.scene)).collect();
+        for walker in self.walkers.values_mut() {
+            for (_, numbers) in walker.ledger.iter_mut().filter(|(sender, _)| sender.contains("@n2")) {
+                numbers.truncate(numbers.len().saturating_sub(3));
+            }
+        }
+    }
+
+    /// The three nodes, each in its latest life.
+    fn cluster(&self) -> ClusterReport {
+        let node = |name: &str| NodeReport {
+            node: name.into(),
+            incarnation: if name == "n2" { self.life } else { 1 },
+            ..canned::node()
+        };
+        ClusterReport { nodes: ["n1", "n2", "n3"].map(node).into(), ..canned::cluster() }
+    }
+
+    fn gone(&self, entity: &str) -> Problem {
+        let reason = if self.lost.contains_key(entity) { "dead" } else { "planted" };
+        Problem { reason: reason.into(), ..problem(ProblemKind::NotFound, "no such walker") }
+    }
+
     fn migrate(&mut self, entity: &str, to: &str) -> Result<Answer, Problem> {
+        if self.lost.contains_key(entity) {
+            return Err(self.gone(entity));
+        }
         let scene = (0..self.scenes).find(|&at| format!("{}@{}", scene_of(at), node_of(at)) == to);
         let scene = scene.expect("a place of the list");
         let made = self.moves.len() + 1;
@@ -225,6 +273,10 @@ fn row(id: &str, walker: &Walker, scene: usize) -> EntityRow {
         epoch: walker.epoch,
         ..canned::row()
     }
+}
+
+fn lost_row(id: &str, scene: usize) -> LostRow {
+    LostRow { entity: id.into(), label: None, scene: scene_of(scene), node: node_of(scene), incarnation: 1 }
 }
 
 fn entry(sender: &str, numbers: &[u64]) -> Value {

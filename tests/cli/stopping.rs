@@ -14,7 +14,7 @@ use crate::reads::LIMIT;
 /// Below the grace period of `docker stop`.
 const STOP: Duration = Duration::from_secs(10);
 
-const TOUR: [&str; 14] = [
+const TOUR: [&str; 16] = [
     "moves_ok",
     "moves_refused",
     "moves_failed",
@@ -25,6 +25,8 @@ const TOUR: [&str; 14] = [
     "duplicated",
     "reordered",
     "twins",
+    "unknown",
+    "walkers_lost",
     "pause_us",
     "elapsed_ms",
     "messages_per_s",
@@ -57,7 +59,7 @@ fn a_tour_ends_with_one_object_and_all_is_accounted_for() {
     let count = |key: &str| tour[key].as_u64().unwrap_or_else(|| panic!("{key} is a number: {tour}"));
     assert_eq!(count("moves_ok") + count("moves_refused") + count("moves_failed"), 30, "{tour}");
     assert!(count("sent") >= 300 && count("applied") == count("sent"), "{tour}");
-    for fault in ["moves_unanswered", "lost", "duplicated", "reordered", "twins"] {
+    for fault in ["moves_unanswered", "lost", "unknown", "walkers_lost", "duplicated", "reordered", "twins"] {
         assert_eq!(count(fault), 0, "{tour}");
     }
     let pauses: Vec<_> = tour["pause_us"].as_object().expect("an object").keys().collect();
