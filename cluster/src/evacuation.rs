@@ -14,11 +14,14 @@
 //!
 //! | how a move ends | what follows |
 //! |---|---|
-//! | refused as full, draining, no such scene, already there | the target is struck for everybody; the next one |
+//! | refused as full, draining, closing, no such scene, already there | the target is struck for everybody; the next one |
 //! | refused for its type or version | the target is struck for that type; the next one |
 //! | too large, or the target cannot read it | the entity is kept, with that reason |
 //! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
 //! | not here any more | gone: somebody else despawned or moved it |
+//!
+//! Told to despawn ([`Input::Despawn`]), it moves nobody any more, and despawns whoever is left once their moves have
+//! ended; as many at a time.
 //!
 //! An entity for which no target is left is kept, unless a target comes that was not there before. At the deadline
 //! all that is left is kept. Whoever drives this says when nobody can come any more ([`Input::Settled`]).
@@ -85,8 +88,17 @@ pub enum Input {
     },
     /// Time passes.
     Tick,
+    /// A despawn that was ordered has ended, or was not taken up.
+    DespawnEnded {
+        /// The entity.
+        entity: OnlineId,
+        /// How.
+        ended: Result<(), MoveError>,
+    },
     /// Nobody else is to be moved. What is under way ends by itself.
     Cancel,
+    /// Whoever is left is to be despawned, those included who were kept.
+    Despawn,
 }
 
 /// What an evacuation wants done.
@@ -99,6 +111,8 @@ pub enum Output {
         /// The target.
         to: Own,
     },
+    /// Remove an entity for good; its end is to be told.
+    Despawn(OnlineId),
     /// It is over. Said once; nothing follows.
     Done(Done),
 }
@@ -108,7 +122,7 @@ pub enum Output {
 pub struct Done {
     /// Entities moved.
     pub moved: u64,
-    /// Entities that went by other means.
+    /// Entities that went by other means; among them those that it despawned.
     pub gone: u64,
     /// Those that are still there, and why; by id.
     pub kept: Vec<(OnlineId, Kept)>,
@@ -163,7 +177,7 @@ pub struct Progress {
     pub moved: u64,
     /// Entities that went by other means.
     pub gone: u64,
-    /// Moves under way.
+    /// Moves and despawns under way.
     pub under_way: u64,
     /// Entities whose turn has not come, or comes again.
     pub waiting: u64,
@@ -182,12 +196,14 @@ pub struct Evacuation {
     ready: BTreeSet<OnlineId>,
     /// Whose turn comes again, and when.
     resting: BTreeSet<(Now, OnlineId)>,
-    under_way: BTreeMap<OnlineId, Own>,
+    /// Where to; nowhere for those that are being despawned.
+    under_way: BTreeMap<OnlineId, Option<Own>>,
     kept: BTreeMap<OnlineId, Kept>,
     moved: u64,
     gone: u64,
     settled: bool,
     cancelled: bool,
+    despawns: bool,
     over: bool,
 }
 
@@ -218,6 +234,7 @@ impl Evacuation {
             gone: 0,
             settled: false,
             cancelled: false,
+            despawns: false,
             over: false,
         }
     }
@@ -239,8 +256,13 @@ impl Evacuation {
                 }
             }
             Input::MoveEnded { entity, ended } => self.move_ended(entity, ended, now),
+            Input::DespawnEnded { entity, ended } => self.despawn_ended(entity, ended, now),
             Input::Tick => {}
             Input::Cancel => self.cancel(),
+            Input::Despawn => {
+                self.despawns = true;
+                self.ready.extend(std::mem::take(&mut self.kept).into_keys());
+            }
         }
         self.go_on(now, out);
     }
@@ -271,11 +293,7 @@ impl Evacuation {
         let next = Kind(self.kinds.len());
         let kind = *self.kinds.entry(type_name).or_insert(next);
         self.leavers.insert(entity, Leaver { kind, attempts: 0, last: None, rests_until: None });
-        if self.cancelled {
-            self.kept.insert(entity, Kept::Cancelled);
-        } else {
-            self.ready.insert(entity);
-        }
+        self.wait_for_turn(entity);
     }
 
     /// Returns whether it was known.
@@ -290,7 +308,8 @@ impl Evacuation {
     }
 
     fn move_ended(&mut self, entity: OnlineId, ended: Result<Outcome, MoveError>, now: Now) {
-        let Some(to) = self.under_way.remove(&entity) else { return };
+        let Some(Some(to)) = self.under_way.get(&entity).copied() else { return };
+        self.under_way.remove(&entity);
         let leaver = self.leavers.get_mut(&entity).expect("whoever is under way is known");
         let kind = leaver.kind;
         if !matches!(ended, Ok(Outcome::Moved { .. })) {
@@ -314,7 +333,11 @@ impl Evacuation {
         match outcome {
             Outcome::Moved { .. } => unreachable!("that was taken out above"),
             Outcome::Refused(refusal) => match refusal {
-                Refusal::Full { .. } | Refusal::Draining | Refusal::NoScene { .. } | Refusal::AlreadyThere => {
+                Refusal::Full { .. }
+                | Refusal::Draining
+                | Refusal::Closing
+                | Refusal::NoScene { .. }
+                | Refusal::AlreadyThere => {
                     self.targets.strike(to);
                     self.wait_for_turn(entity);
                 }
@@ -331,12 +354,31 @@ impl Evacuation {
         }
     }
 
+    fn despawn_ended(&mut self, entity: OnlineId, ended: Result<(), MoveError>, now: Now) {
+        if self.under_way.get(&entity) != Some(&None) {
+            return;
+        }
+        self.under_way.remove(&entity);
+        match ended {
+            Ok(()) | Err(MoveError::NotOwner { .. }) => {
+                self.gone += 1;
+                self.forget(entity);
+            }
+            Err(MoveError::Migrating { .. } | MoveError::NoMigration { .. }) => self.rest(entity, None, now),
+        }
+    }
+
+    /// It stays, unless everybody is to be despawned.
     fn keep(&mut self, entity: OnlineId, why: Kept) {
-        self.kept.insert(entity, why);
+        if self.despawns {
+            self.ready.insert(entity);
+        } else {
+            self.kept.insert(entity, why);
+        }
     }
 
     fn wait_for_turn(&mut self, entity: OnlineId) {
-        if self.cancelled {
+        if self.cancelled && !self.despawns {
             self.keep(entity, Kept::Cancelled);
         } else {
             self.ready.insert(entity);
@@ -345,7 +387,7 @@ impl Evacuation {
 
     /// Its turn comes again after a wait that doubles; the target that was no good rests as long.
     fn rest(&mut self, entity: OnlineId, target: Option<Own>, now: Now) {
-        if self.cancelled {
+        if self.cancelled && !self.despawns {
             return self.keep(entity, Kept::Cancelled);
         }
         let leaver = self.leavers.get_mut(&entity).expect("the caller holds a leaver");
@@ -365,6 +407,9 @@ impl Evacuation {
     }
 
     fn cancel(&mut self) {
+        if self.despawns {
+            return;
+        }
         self.cancelled = true;
         let ready = std::mem::take(&mut self.ready).into_iter();
         let resting = std::mem::take(&mut self.resting).into_iter().map(|(_, entity)| entity);
@@ -378,10 +423,15 @@ impl Evacuation {
         self.wake(now);
         while self.under_way.len() < self.settings.under_way_max {
             let Some(entity) = self.ready.pop_first() else { break };
+            if self.despawns {
+                self.under_way.insert(entity, None);
+                out.push(Output::Despawn(entity));
+                continue;
+            }
             let leaver = &self.leavers[&entity];
             match self.targets.choose(leaver.kind, now) {
                 Choice::Target(to) => {
-                    self.under_way.insert(entity, to);
+                    self.under_way.insert(entity, Some(to));
                     out.push(Output::Move { entity, to });
                 }
                 Choice::Later(until) => self.rest_until(entity, until),

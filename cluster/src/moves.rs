@@ -101,6 +101,9 @@ pub enum Refusal {
         /// What the decoder said.
         reason: String,
     },
+    /// The target takes nobody in: it is being closed.
+    #[error("the scene is closing")]
+    Closing,
 }
 
 /// How an attempt to move ended, and so where the entity is.

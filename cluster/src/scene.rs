@@ -24,6 +24,7 @@
 mod alarm;
 mod arrive;
 mod claims;
+mod close;
 mod decide;
 mod inspection;
 mod leave;
@@ -47,6 +48,7 @@ use slipgate_entity::{OnlineId, TypeName};
 
 use self::alarm::Alarm;
 use self::arrive::{Reservation, Staged};
+use self::close::first_stream;
 use self::phase::{Live, Phase, Tombstone};
 use self::population::Population;
 pub use self::port::{
@@ -110,6 +112,8 @@ pub struct Scene {
     opened: u64,
     nonces: u64,
     doors: Doors,
+    /// Whether it is being closed; for good, whatever becomes of its node's wish to stop.
+    closing: bool,
 }
 
 /// Who may still go through a scene's doors.
@@ -161,9 +165,10 @@ impl Scene {
             outdated: Outdated::default(),
             waiting: Waiting::default(),
             left_out: 0,
-            opened: 0,
+            opened: first_stream(me.scene),
             nonces: 0,
             doors: Doors::Open,
+            closing: false,
         }
     }
 
@@ -197,6 +202,7 @@ impl Scene {
             Input::Drain => self.doors = Doors::OutOnly,
             Input::Reopen => self.doors = Doors::Open,
             Input::Shut => self.doors = Doors::Shut,
+            Input::Close => self.closing = true,
             Input::Stop => self.stop(now, out),
         }
     }
@@ -251,7 +257,9 @@ impl Scene {
     }
 
     fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {
-        let refusal = if self.is_draining() {
+        let refusal = if self.closing {
+            Some(SpawnRefusal::Closing)
+        } else if self.is_draining() {
             Some(SpawnRefusal::Draining)
         } else if self.occupied() >= u64::from(self.capacity) {
             Some(SpawnRefusal::Full { capacity: self.capacity })
@@ -376,7 +384,7 @@ impl Scene {
     /// Whether the scene refuses newcomers.
     #[must_use]
     pub fn is_draining(&self) -> bool {
-        self.doors != Doors::Open
+        self.closing || self.doors != Doors::Open
     }
 
     /// Takes the number of messages to entities that found no room since the last time: their senders send

@@ -268,6 +268,7 @@ fn not_spawned(refusal: SpawnRefusal, scene: &str, spawned: &[EntityRow], count:
     let (kind, reason, hint) = match refusal {
         SpawnRefusal::Full { .. } => (ProblemKind::Refused, "full", "slipgate scenes"),
         SpawnRefusal::Draining => (ProblemKind::Refused, "draining", "slipgate scenes"),
+        SpawnRefusal::Closing => (ProblemKind::Refused, "closing", "slipgate scenes"),
         SpawnRefusal::NoRange => (
             ProblemKind::Unavailable,
             "no_range",

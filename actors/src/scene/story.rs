@@ -258,6 +258,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
             Refusal::TooLarge { .. } => "too_large",
             Refusal::Full { .. } => "full",
             Refusal::Draining => "draining",
+            Refusal::Closing => "closing",
             Refusal::AlreadyThere => "already_there",
             Refusal::Busy { .. } => "busy",
             Refusal::Unreadable { .. } => "unreadable",

@@ -135,7 +135,8 @@ fn no_more_moves_are_under_way_than_allowed() {
 
 #[test]
 fn a_full_draining_or_missing_target_is_struck_for_everybody() {
-    for refusal in [full(), Refusal::Draining, Refusal::NoScene { scene: SceneId(1) }, Refusal::AlreadyThere] {
+    let no_scene = Refusal::NoScene { scene: SceneId(1) };
+    for refusal in [full(), Refusal::Draining, Refusal::Closing, no_scene, Refusal::AlreadyThere] {
         let (mut world, _) = World::with(2, 1);
         assert_eq!(moves_in(&world.ended(1, refused(refusal.clone()))), [(1, 2)]);
         assert_eq!(moves_in(&world.ended(1, moved())), [(2, 2)]);
@@ -260,6 +261,60 @@ fn after_a_cancel_nothing_begins_and_what_is_under_way_ends() {
     assert_eq!(world.see(4, "walker"), []);
     let out = world.ended(2, Outcome::NodeLost);
     assert_eq!(kept(&out), [2, 3, 4].map(|counter| (counter, Kept::Cancelled)));
+}
+
+/// Despawns ordered.
+fn despawns_in(out: &[Output]) -> Vec<u32> {
+    let order = |output: &Output| {
+        let Output::Despawn(entity) = output else { return None };
+        Some(entity.counter())
+    };
+    out.iter().filter_map(order).collect()
+}
+
+impl World {
+    fn despawned(&mut self, counter: u32, ended: Result<(), MoveError>) -> Vec<Output> {
+        self.give(Input::DespawnEnded { entity: entity(counter), ended })
+    }
+}
+
+#[test]
+fn told_to_despawn_it_lets_moves_end_and_removes_whoever_is_left_a_few_at_a_time() {
+    let (mut world, _) = World::with(4, 2);
+    let large = Refusal::TooLarge { bytes: 9, bytes_max: 8 };
+    assert_eq!(moves_in(&world.ended(1, refused(large))), [(3, 1)], "1 is kept");
+    assert_eq!(world.give(Input::Despawn), []);
+    assert_eq!(despawns_in(&world.ended(3, moved())), [1]);
+    assert_eq!(despawns_in(&world.ended(2, Outcome::NodeLost)), [4]);
+    assert_eq!(world.despawned(1, Ok(())), []);
+    assert_eq!(despawns_in(&world.pass_ms(100)), [2]);
+    let not_owner = Err(MoveError::NotOwner { entity: entity(4) });
+    assert_eq!(world.despawned(4, not_owner), []);
+    let out = world.despawned(2, Ok(()));
+    assert_eq!(done(&out), Some(Done { moved: 1, gone: 3, kept: vec![] }));
+}
+
+#[test]
+fn whoever_is_on_the_move_is_despawned_when_that_has_ended() {
+    let mut world = World::new(2);
+    world.give(Input::Despawn);
+    assert_eq!(despawns_in(&world.see(1, "walker")), [1]);
+    let migrating = Err(MoveError::Migrating { entity: entity(1) });
+    assert_eq!(world.despawned(1, migrating), []);
+    assert_eq!(despawns_in(&world.pass_ms(100)), [1]);
+    world.give(Input::Cancel);
+    assert_eq!(despawns_in(&world.see(2, "walker")), [2], "nothing calls a despawn off");
+    world.give(Input::Settled);
+    world.despawned(2, Ok(()));
+    assert_eq!(done(&world.despawned(1, Ok(()))).map(|done| done.gone), Some(2));
+}
+
+#[test]
+fn a_cancel_is_taken_back_by_the_wish_to_despawn() {
+    let (mut world, _) = World::with(2, 1);
+    world.give(Input::Cancel);
+    assert_eq!(despawns_in(&world.give(Input::Despawn)), [] as [u32; 0]);
+    assert_eq!(despawns_in(&world.ended(1, moved())), [2]);
 }
 
 #[test]

@@ -40,8 +40,9 @@ impl Scene {
         let known = self.types.iter().find(|(name, _)| *name == type_name);
         let is_counted = self.reserved.contains_key(&entity) || self.has_place(entity);
         let has_room = is_counted || self.occupied() < u64::from(self.capacity);
+        let no_entry = self.no_entry();
         let refusal = match known {
-            _ if self.is_draining() => Some(Refusal::Draining),
+            _ if no_entry.is_some() => no_entry,
             None => Some(Refusal::NoType { type_name }),
             Some(&(_, version)) if version != type_version => {
                 Some(Refusal::SchemaDiffers { ours: type_version, theirs: version })
@@ -103,9 +104,9 @@ impl Scene {
             if label <= staged.prepare.label {
                 return;
             }
-        } else if self.is_draining() {
+        } else if let Some(refusal) = self.no_entry() {
             // With room reserved or not: the source keeps it, while a copy here would end with the scene.
-            return refuse(from, &prepare, Refusal::Draining, out);
+            return refuse(from, &prepare, refusal, out);
         } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
             return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
         }

@@ -98,6 +98,8 @@ pub enum Input {
     Reopen,
     /// Nobody comes and nobody leaves any more: what is under way is settled.
     Shut,
+    /// The scene is being closed: nobody is taken in again, and it is over as soon as nobody is left.
+    Close,
     /// The scene stops: every move under way is answered.
     Stop,
 }
@@ -260,6 +262,9 @@ pub enum SpawnRefusal {
     /// The scene is stopping.
     #[error("the scene is draining")]
     Draining,
+    /// The scene is being closed.
+    #[error("the scene is closing")]
+    Closing,
     /// The node has no ids left, and the manager has not given it a new range yet.
     #[error("the node holds no range of ids yet")]
     NoRange,

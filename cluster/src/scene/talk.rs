@@ -117,7 +117,7 @@ impl Scene {
     }
 
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
-        let me = self.place();
+        let opener = self.opener();
         let Some(live) = self.live.get_mut(&entity) else { return };
         if payload.len() > self.limits.message_bytes {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
@@ -134,7 +134,7 @@ impl Scene {
         }
         let stream = live.outbox.entry(to).or_insert_with(|| {
             self.opened += 1;
-            SendStream::open(StreamId { opened_at: me, generation: self.opened }, to)
+            SendStream::open(StreamId { opened_at: opener, generation: self.opened }, to)
         });
         if stream.push(Sender::Entity(entity), payload.clone(), &self.limits).is_err() {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });

@@ -2,6 +2,7 @@
 
 mod active;
 mod arrive;
+mod close;
 mod deciding;
 mod driver;
 mod frozen;

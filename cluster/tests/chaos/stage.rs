@@ -257,6 +257,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Refused(Refusal::TooLarge { .. }) => "refused: too large",
         Outcome::Refused(Refusal::Full { .. }) => "refused: full",
         Outcome::Refused(Refusal::Draining) => "refused: draining",
+        Outcome::Refused(Refusal::Closing) => "refused: closing",
         Outcome::Refused(Refusal::AlreadyThere) => "refused: already there",
         Outcome::Refused(Refusal::Busy { .. }) => "refused: busy",
         Outcome::Refused(Refusal::Unreadable { .. }) => "refused: unreadable",

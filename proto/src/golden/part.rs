@@ -88,6 +88,7 @@ fn every_reason_to_refuse_a_copy_has_its_number() {
         vector("refusal.already_there", &Refusal::AlreadyThere),
         vector("refusal.busy", &Refusal::Busy { under_way: 4096 }),
         vector("refusal.unreadable", &Refusal::Unreadable { reason: "cut".to_owned() }),
+        vector("refusal.closing", &Refusal::Closing),
     ];
     check("refusal", &vectors);
     check_variants::<Refusal>(&vectors);
