@@ -23,6 +23,9 @@
 //! | `POST /api/v1/messages` | sends a batch |
 //! | `POST /api/v1/entities/{id}/moves` | moves |
 //! | `DELETE /api/v1/entities/{id}?timeout_ms=` | despawns |
+//! | `GET /api/v1/nodes/{node}/drain` | how the planned stop of a node goes: with the next news, or after a moment |
+//! | `POST /api/v1/nodes/{node}/drain` | begins it |
+//! | `DELETE /api/v1/nodes/{node}/drain` | calls it off |
 //! | `GET /api/v1/moves?limit=` | moves under way and ended |
 //! | `GET /api/v1/events?what=&entity=` | events as server-sent events |
 //! | `GET /health/live`, `/health/ready` | checks for supervisors |

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod console;
 pub mod dev;
+pub mod drain;
 pub mod failure;
 pub mod globals;
 pub mod health;
@@ -69,6 +70,8 @@ pub enum Command {
     Migrate(migrate::MigrateArgs),
     /// Remove an entity for good
     Despawn(spawn::DespawnArgs),
+    /// Move everybody out of a node, and stop it
+    Drain(drain::DrainArgs),
     /// List moves under way and the latest ended ones
     Moves(lists::MovesArgs),
     /// Tell events as they happen
@@ -154,6 +157,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Send(args) => send::run(args, client, console)?,
         Command::Migrate(args) => migrate::run(args, client, console)?,
         Command::Despawn(args) => spawn::despawn(args, client, console)?,
+        Command::Drain(args) => drain::run(args, cli.globals.timeout, client, console)?,
         Command::Moves(args) => lists::moves(args, client, console)?,
         Command::Watch(args) => watch::run(args, client, console)?,
         Command::Health(args) => health::run(*args, client, console)?,

@@ -4,10 +4,11 @@
 //!   configuration -> ports -> manager (on its node) -> admin interface -> join -> actors -> ready
 //!                                                                          ^                |
 //!                                                                          +-- verdict -----+
-//!   SIGTERM -> no newcomers -> moves settle -> goodbyes -> admin, manager -> exit 0
+//!   SIGTERM, order -> drain -> goodbyes -> admin, manager -> exit 0
 //! ```
 
 mod desks;
+mod drain;
 mod files;
 mod joining;
 mod ports;
@@ -16,7 +17,6 @@ mod wiring;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
@@ -30,7 +30,9 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use self::desks::SharedDesk;
+use self::drain::{Drain, Ended};
 use self::ports::Ports;
+use self::wiring::Outside;
 use crate::admin;
 use crate::config::{self, Config, ConfigErrors};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
@@ -187,7 +189,9 @@ impl Node<'_> {
         ports::publish(&config.node.data_folder(), &self.request.address, &self.request.admin)?;
         let (stage, stages) = watch::channel(Stage::Starting);
         let (tell_over, mut over) = watch::channel(false);
-        let wired = wiring::wire(config, seat, *clock, welcome, self.chronicle.clone(), stages, tell_over);
+        let (drain, mut orders, teller) = slipgate_actors::drain::channel(name.as_str(), *clock);
+        let outside = Outside { chronicle: self.chronicle.clone(), stage: stages, drain, over: tell_over };
+        let wired = wiring::wire(config, seat, *clock, welcome, outside);
         self.standing.send_replace(Standing::Joined(wired.joined.clone()));
         self.desks.open(wired.desk.clone());
         stage.send_replace(Stage::Working);
@@ -197,20 +201,20 @@ impl Node<'_> {
             id = me.node.0, incarnation = me.incarnation.0,
             "node {name} has joined as life {} and works", me.incarnation.0
         );
-        tokio::select! {
-            () = wish.come() => {}
-            () = stop::over(&mut over) => {
+        let drain = Drain::new(name, &wired, &teller, &stage, *clock, config.drain.timeout);
+        match drain.attend(wish, &mut orders, &mut over).await {
+            Ended::Drained => {
+                self.standing.send_replace(Standing::Stopping);
+                wired.say_goodbye().await;
+                wired.stop_arbiters();
+                Ok(End::Stopped)
+            }
+            Ended::Over => {
                 self.desks.close();
                 wired.halt();
-                return Ok(End::Over);
+                Ok(End::Over)
             }
         }
-        tracing::info!(event = "node.stopping", "node {name} stops");
-        stage.send_replace(Stage::Stopping);
-        self.standing.send_replace(Standing::Stopping);
-        wired.wind_down(SETTLE).await;
-        wired.stop_arbiters();
-        Ok(End::Stopped)
     }
 }
 
@@ -221,6 +225,3 @@ fn read_token(config: &Config) -> Result<Option<String>, NodeError> {
     })?;
     Ok(token.map(|token| token.reveal().to_owned()))
 }
-
-/// How long moves under way may take to settle when the node stops.
-const SETTLE: Duration = Duration::from_secs(1);

@@ -2,6 +2,7 @@
 //!
 //! | module | shows |
 //! |---|---|
+//! | `drains` | a node is emptied before it stops, by a signal and by order |
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
 //! | `kills` | any node is killed at any moment under fire |
 //! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
@@ -24,6 +25,8 @@ mod relayed_lines;
 
 #[path = "cluster/cuts.rs"]
 mod cuts;
+#[path = "cluster/drains.rs"]
+mod drains;
 #[path = "cluster/fire.rs"]
 mod fire;
 #[path = "cluster/kills.rs"]

@@ -15,6 +15,7 @@
 //! Leaves out: HTTP, tokens, JSON (`slipgate::admin`).
 
 mod bounds;
+mod draining;
 mod entities;
 mod heard;
 mod here;
@@ -41,6 +42,7 @@ use self::heard::{Heard, Hearing};
 use crate::chronicle::Chronicle;
 use crate::clock::NodeClock;
 use crate::directory::DirectoryActor;
+use crate::drain::DrainDesk;
 use crate::mailbox::{Halt, Mail, Mailbox, tell};
 use crate::member::MemberActor;
 use crate::post::Post;
@@ -83,6 +85,8 @@ pub enum Stage {
     Starting,
     /// It works.
     Working,
+    /// It takes nobody in, and is to stop when everybody has left.
+    Draining,
     /// It has been told to stop.
     Stopping,
 }
@@ -102,6 +106,8 @@ pub struct Surroundings {
     pub message_bytes: usize,
     /// How far the node is.
     pub stage: watch::Receiver<Stage>,
+    /// Where orders to drain go.
+    pub drain: DrainDesk,
     /// Where envelopes go.
     pub post: Post,
     /// The node's clock.

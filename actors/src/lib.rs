@@ -15,6 +15,7 @@
 //! | [`clock`] | the node's clock |
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
 //! | [`directory`] | records of this node's ranges, and its stock of ids |
+//! | [`drain`] | between the desk and whoever drains the node |
 //! | [`lease`] | what allows a session to act |
 //! | [`link`] | the link to one peer, dialling, and whoever dials |
 //! | [`mailbox`] | bounded ways into actors |
@@ -32,6 +33,7 @@ pub mod chronicle;
 pub mod clock;
 pub mod desk;
 pub mod directory;
+pub mod drain;
 pub mod lease;
 pub mod link;
 pub mod mailbox;

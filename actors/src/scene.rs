@@ -11,6 +11,7 @@
 //! Leaves out: decisions.
 
 mod bodies;
+mod evacuating;
 mod meters;
 mod question;
 mod story;
@@ -22,10 +23,12 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
 use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, Output, Scene, Settings, Ticket};
-use slipgate_cluster::{Envelope, Now, Own, Port, Session};
+use slipgate_cluster::{Envelope, Now, Own, Port, Session, evacuation};
 use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
+use self::evacuating::Evacuating;
+pub use self::evacuating::{Evacuate, HowFar, Remaining};
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
 };
@@ -103,6 +106,8 @@ pub struct SceneActor {
     view_version: u64,
     /// What this node itself told while there was no lease: nobody says it again.
     deferred: Vec<Input>,
+    /// While everybody is to leave, and after that until the scene is asked again.
+    evacuating: Option<Evacuating>,
 }
 
 impl SceneActor {
@@ -124,6 +129,7 @@ impl SceneActor {
             applied: 0,
             view_version: 0,
             deferred: Vec::new(),
+            evacuating: None,
         }
     }
 
@@ -155,6 +161,7 @@ impl SceneActor {
         for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
             self.step(input, now);
         }
+        self.evacuate(now);
         self.step(Input::Flush, now);
         self.around.post.send(std::mem::take(&mut self.letters));
     }
@@ -181,7 +188,10 @@ impl SceneActor {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
                 self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
             }
-            Output::Create { entity, identity, .. } => self.bodies.create(entity, &identity),
+            Output::Create { entity, identity, .. } => {
+                self.bodies.create(entity, &identity);
+                self.news_of(entity);
+            }
             Output::Encode { entity } => {
                 let body = self.bodies.encode(entity);
                 self.step(Input::Encoded { entity, body }, now);
@@ -190,9 +200,15 @@ impl SceneActor {
                 let result = self.bodies.stage(entity, &prepare.image);
                 self.step(Input::Decoded { entity, label: prepare.label, result }, now);
             }
-            Output::Install { entity } => self.bodies.install(entity),
+            Output::Install { entity } => {
+                self.bodies.install(entity);
+                self.news_of(entity);
+            }
             Output::DropStaged { entity } => self.bodies.drop_staged(entity),
-            Output::Remove { entity, .. } => self.bodies.remove(entity),
+            Output::Remove { entity, .. } => {
+                self.bodies.remove(entity);
+                self.news(evacuation::Input::Gone(entity));
+            }
             Output::Adopt(streams) => self.around.router.tell(Adopt(streams)),
             Output::Bounced { why, .. } => {
                 let why = match why {
@@ -221,8 +237,11 @@ impl SceneActor {
     }
 
     fn answer(&mut self, ticket: Ticket, answer: Answer) {
-        if let Some(asker) = self.asked.remove(&ticket) {
-            asker.answer(answer);
+        match self.asked.remove(&ticket) {
+            Some(question::Asker::Evacuation(entity)) => self.move_ended(entity, answer),
+            Some(question::Asker::Removal(entity)) => self.despawn_ended(entity, answer),
+            Some(asker) => asker.answer(answer),
+            None => {}
         }
     }
 

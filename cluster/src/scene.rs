@@ -375,6 +375,12 @@ impl Scene {
         self.moves_under_way() + self.staged.len()
     }
 
+    /// Entities that may yet come although nobody is taken in any more: copies staged, and spawns under way.
+    #[must_use]
+    pub fn coming(&self) -> usize {
+        self.staged.len() + self.spawning.len()
+    }
+
     /// Entities staged here, or with room reserved.
     #[must_use]
     pub fn arriving(&self) -> usize {

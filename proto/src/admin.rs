@@ -9,7 +9,10 @@
 //! Keeps: no field is renamed or removed within `v1`; new ones are added at the end.
 //! Leaves out: transport (HTTP in `slipgate::admin`, links in `slipgate_actors`).
 
+mod drain;
 mod json_text;
+
+pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
@@ -99,6 +102,13 @@ pub enum Question {
         /// At most so many.
         limit: u32,
     },
+    /// The planned stop of a node. Answer: [`Answer::Drain`].
+    Drain {
+        /// Its name.
+        node: String,
+        /// What is wanted.
+        order: DrainOrder,
+    },
 }
 
 /// One message to send.
@@ -146,6 +156,8 @@ pub enum Answer {
     Events(Vec<Event>),
     /// Lost entities, per home the latest first.
     Lost(Vec<LostRow>),
+    /// How the drain goes.
+    Drain(DrainReport),
 }
 
 /// The cluster at a glance.
@@ -166,7 +178,7 @@ pub struct ClusterReport {
 pub struct NodeReport {
     /// Its name.
     pub node: String,
-    /// `ready`, `starting`, `stopping`, `silent` where it did not answer in time, or `dead` where that life of it is over.
+    /// `ready`, `starting`, `draining`, `stopping`, `silent` where it did not answer in time, or `dead` where that life of it is over.
     pub state: String,
     /// Its number.
     pub id: u16,
@@ -204,6 +216,8 @@ pub struct NodeReport {
     pub links: Vec<LinkReport>,
     /// What keeps the node from being ready, in words; empty when ready.
     pub not_ready: Vec<String>,
+    /// While it drains: how many of 100 of its entities have moved out.
+    pub drain_percent: Option<u8>,
 }
 
 /// One link of a node.

@@ -100,6 +100,15 @@ pub struct MoveBody {
     pub timeout_ms: u64,
 }
 
+/// `POST nodes/{node}/drain`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrainBody {
+    /// How long it may take in all, in milliseconds: 1 to [`TIMEOUT_MS_MAX`]; as the node is configured if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
 /// Parameters of `GET entities`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

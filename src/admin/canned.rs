@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use slipgate_proto::admin::{
-    Answer, ClusterReport, EntityReport, EntityRow, Event, LinkReport, MoveReport, NodeReport, Problem, ProblemKind,
-    Question, SceneReport, SendReport,
+    Answer, ClusterReport, DrainReport, EntityReport, EntityRow, Event, LinkReport, MoveReport, NodeReport,
+    PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
 };
 
 use super::Oracle;
@@ -56,6 +56,7 @@ fn friendly(question: &Question) -> Answer {
         Question::Despawn { .. } => Answer::Despawned(row()),
         Question::Lost { .. } => Answer::Lost(Vec::new()),
         Question::Moves { .. } => Answer::Moves(vec![moved()]),
+        Question::Drain { node, .. } => Answer::Drain(drained(node)),
         Question::Events { after, .. } => {
             let number = after.first().map_or(1, |cursor| cursor.number + 1);
             Answer::Events(vec![event(number)])
@@ -106,6 +107,7 @@ pub(crate) fn node() -> NodeReport {
             waiting: 0,
         }],
         not_ready: Vec::new(),
+        drain_percent: None,
     }
 }
 
@@ -168,6 +170,21 @@ pub(crate) fn moved() -> MoveReport {
         epoch: 8,
         cost: slipgate_cluster::moves::Cost { total_us: 6800, pause_us: 1900, held: 3, delivered: 3, bytes: 412 },
         began_ms: 1,
+    }
+}
+
+pub(crate) fn drained(node: &str) -> DrainReport {
+    DrainReport {
+        node: node.into(),
+        state: DrainReport::DRAINED.into(),
+        step: None,
+        entities: 350,
+        moved: 350,
+        kept: 0,
+        kept_first: Vec::new(),
+        homes: 2,
+        took_ms: 2_200,
+        pause_us: PauseReport { p50: 1_400, p99: 6_000, max: 6_100 },
     }
 }
 

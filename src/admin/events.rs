@@ -124,7 +124,8 @@ impl<O: Oracle> Reader<O> {
             | Answer::Move(_)
             | Answer::Despawned(_)
             | Answer::Moves(_)
-            | Answer::Lost(_) => Ok(Vec::new()),
+            | Answer::Lost(_)
+            | Answer::Drain(_) => Ok(Vec::new()),
         }
     }
 

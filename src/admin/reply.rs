@@ -75,6 +75,7 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Moves(reports) => ok.json(reports),
         Answer::Events(events) => ok.json(events),
         Answer::Lost(rows) => ok.json(rows),
+        Answer::Drain(report) => ok.json(report),
     }
 }
 

@@ -5,10 +5,10 @@
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path, Query, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Resource, web};
-use slipgate_proto::admin::{Answer, Outgoing, Problem, ProblemKind, Question};
+use slipgate_proto::admin::{Answer, DrainOrder, Outgoing, Problem, ProblemKind, Question};
 
 use super::body::{
-    self, BatchBody, DespawnQuery, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery, SpawnBody,
+    self, BatchBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery, SpawnBody,
 };
 use super::reply::{self, Rejection};
 use super::{BODY_BYTES_MAX, Oracle, events, health};
@@ -35,6 +35,12 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
             .service(at("/api/v1/entities/{id}").route(web::get().to(show::<O>)).route(web::delete().to(despawn::<O>)))
             .service(at("/api/v1/entities/{id}/messages").route(web::post().to(send::<O>)))
             .service(at("/api/v1/entities/{id}/moves").route(web::post().to(migrate::<O>)))
+            .service(
+                at("/api/v1/nodes/{node}/drain")
+                    .route(web::get().to(look_at_drain::<O>))
+                    .route(web::post().to(drain::<O>))
+                    .route(web::delete().to(cancel_drain::<O>)),
+            )
             .service(at("/health/live").route(web::get().to(health::live)))
             .service(at("/health/ready").route(web::get().to(health::ready::<O>)))
             .service(at("/metrics").route(web::get().to(health::metrics)))
@@ -134,6 +140,20 @@ async fn despawn<O: Oracle>(oracle: Data<O>, entity: Path<String>, query: Query<
     let timeout_ms = query.timeout_ms;
     in_time(timeout_ms)?;
     asked(&oracle, Question::Despawn { entity: entity.into_inner(), timeout_ms }).await
+}
+
+async fn look_at_drain<O: Oracle>(oracle: Data<O>, node: Path<String>) -> Reply {
+    asked(&oracle, Question::Drain { node: node.into_inner(), order: DrainOrder::Look }).await
+}
+
+async fn drain<O: Oracle>(oracle: Data<O>, node: Path<String>, body: Json<DrainBody>) -> Reply {
+    let timeout_ms = body.timeout_ms;
+    timeout_ms.map_or(Ok(()), in_time)?;
+    asked(&oracle, Question::Drain { node: node.into_inner(), order: DrainOrder::Begin { timeout_ms } }).await
+}
+
+async fn cancel_drain<O: Oracle>(oracle: Data<O>, node: Path<String>) -> Reply {
+    asked(&oracle, Question::Drain { node: node.into_inner(), order: DrainOrder::Cancel }).await
 }
 
 fn within(what: &str, given: u32, most: u32) -> Result<(), Rejection> {

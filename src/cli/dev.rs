@@ -164,6 +164,7 @@ fn next_steps(cluster: &Cluster) -> String {
 
 fn how_it_ended(fallen: &Fallen) -> String {
     match fallen.status {
+        Some(status) if status.success() => format!("{} has stopped", fallen.name),
         Some(status) => format!("warning: {} ended ({status})", fallen.name),
         None => format!("warning: {} did not stop within 10 s and was killed", fallen.name),
     }

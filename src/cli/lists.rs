@@ -116,7 +116,7 @@ pub fn moves(args: &MovesArgs, client: &Client, console: &mut Console<'_>) -> Re
 pub(super) fn node_columns() -> [Column<NodeReport>; 10] {
     [
         text("NODE", |node: &NodeReport| node.node.clone()),
-        text("STATE", |node| node.state.clone()),
+        text("STATE", state_of),
         number("SCENES", |node| node.scenes.to_string()),
         number("ENTITIES", |node| node.entities.to_string()),
         number("MOVES OK", |node| node.moves_ok.to_string()),
@@ -126,6 +126,14 @@ pub(super) fn node_columns() -> [Column<NodeReport>; 10] {
         number("UPTIME", |node| format!("{} s", node.uptime_s)),
         text("ADMIN", |node| node.admin.clone()),
     ]
+}
+
+/// Its state; of one that drains, how far it is.
+fn state_of(node: &NodeReport) -> String {
+    match node.drain_percent {
+        Some(percent) => format!("drain {percent}%"),
+        None => node.state.clone(),
+    }
 }
 
 /// Columns of a list of entities.

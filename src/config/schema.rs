@@ -68,7 +68,7 @@ pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
 pub(super) const PREFIX: &str = "SLIPGATE__";
 
 /// The sections that are tables, and the list.
-pub(super) const SECTIONS: [&str; 7] = ["node", "cluster", "manager", "scenes", "admin", "log", "limits"];
+pub(super) const SECTIONS: [&str; 8] = ["node", "cluster", "manager", "scenes", "admin", "drain", "log", "limits"];
 
 /// The section that is a list of tables.
 pub(super) const SCENES: &str = "scenes";
@@ -77,6 +77,7 @@ const MIB: u64 = 1 << 20;
 const STEP: Kind = Kind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(3600) };
 const LEASE: Kind = Kind::Duration { min: Duration::from_secs(1), max: Duration::from_secs(600) };
 const MARGIN: Kind = Kind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(60) };
+const DRAIN: Kind = Kind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(600) };
 /// Looks at a quiet link come five times as often.
 const SILENCE: Kind = Kind::Duration { min: Duration::from_millis(250), max: Duration::from_secs(600) };
 const COUNT: Kind = Kind::Count { min: 1, max: 1 << 24 };
@@ -88,7 +89,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 37] = [
+pub(super) static KEYS: [Key; 38] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -103,6 +104,7 @@ pub(super) static KEYS: [Key; 37] = [
     Key::new("admin.advertise", Kind::Dial, Preset::Unset),
     Key::new("admin.token", Kind::Secret, Preset::Unset),
     Key::new("admin.token_file", Kind::Path, Preset::Unset),
+    Key::new("drain.timeout", DRAIN, Preset::Text("25s")),
     Key::new("log.format", FORMATS, Preset::Text("auto")),
     Key::new("log.level", Kind::Filter, Preset::Text("info,actix_server=warn")),
     Key::new("log.colour", COLOURS, Preset::Text("auto")),

@@ -26,6 +26,8 @@ pub struct Config {
     pub scenes: Vec<Scene>,
     /// The admin interface of this node.
     pub admin: Admin,
+    /// How this node stops.
+    pub drain: Drain,
     /// Logs of this node.
     pub log: Log,
     /// Bounds and deadlines.
@@ -137,6 +139,16 @@ impl Admin {
         let text = std::fs::read_to_string(path)?;
         Secret::new(text.trim()).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
+}
+
+/// `[drain]`: how a node stops.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drain {
+    /// How long a planned stop may take in all: to move everybody out, to hand over homes, to wait for answers.
+    /// Shorter than whoever stops the process waits before it kills. 100 ms to 10 min, default 25 s.
+    #[serde(with = "humantime_serde")]
+    pub timeout: Duration,
 }
 
 /// `[log]`: what is told, and how.

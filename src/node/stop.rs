@@ -39,7 +39,11 @@ impl Wish {
 
 async fn gone(parent: &mut Option<oneshot::Receiver<()>>) {
     match parent {
-        Some(parent) => drop(parent.await),
+        Some(gone) => {
+            drop(gone.await);
+            // It is gone once.
+            *parent = None;
+        }
         None => std::future::pending().await,
     }
 }

@@ -14,11 +14,13 @@ use std::time::Duration;
 
 use actix::{Actor, Addr};
 use actix_rt::Arbiter;
+use futures_util::future::join_all;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
 use slipgate_actors::directory::{DirectoryActor, GiveAway};
+use slipgate_actors::drain::DrainDesk;
 use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::Joined;
@@ -26,8 +28,8 @@ use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::member::{self, Goodbye, Intent, MemberActor, Scenes};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::RouterActor;
-use slipgate_actors::scene::{self, SceneActor, Wind};
+use slipgate_actors::router::{Backlog, RouterActor};
+use slipgate_actors::scene::{self, AskScene, HowFar, Question, Remaining, SceneActor, Wind};
 use slipgate_actors::types::Types;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::scene::Settings;
@@ -46,7 +48,19 @@ pub(super) struct Wired {
     pub(super) scenes: BTreeMap<SceneId, Mailbox<SceneActor>>,
     routers: Vec<Mailbox<RouterActor>>,
     directory: Mailbox<DirectoryActor>,
+    pub(super) chronicle: Mailbox<Chronicle>,
     arbiters: Vec<Arbiter>,
+}
+
+/// What the actors of a life are given by the process that outlives it.
+pub(super) struct Outside {
+    pub(super) chronicle: Mailbox<Chronicle>,
+    /// How far the node is.
+    pub(super) stage: watch::Receiver<Stage>,
+    /// Takes orders to drain.
+    pub(super) drain: DrainDesk,
+    /// Is told when the life is over.
+    pub(super) over: watch::Sender<bool>,
 }
 
 /// The chronicle of a node: it goes on over all its lives in this process.
@@ -59,10 +73,9 @@ pub(super) fn wire(
     seat: Option<&Seat>,
     clock: NodeClock,
     welcome: Welcome,
-    chronicle: Mailbox<Chronicle>,
-    stage: watch::Receiver<Stage>,
-    over: watch::Sender<bool>,
+    outside: Outside,
 ) -> Wired {
+    let Outside { chronicle, stage, drain, over } = outside;
     let lease = Lease::new(welcome.asked + welcome.lease, clock);
     let post = Post::new(welcome.session, welcome.view.clone(), lease);
     let limits = Limits::from(&config.limits);
@@ -130,6 +143,7 @@ pub(super) fn wire(
         version: env!("CARGO_PKG_VERSION"),
         message_bytes: limits.message_bytes,
         stage,
+        drain,
         post: post.clone(),
         clock,
         types,
@@ -137,13 +151,13 @@ pub(super) fn wire(
         routers: routers.clone(),
         directory: directory.clone(),
         member: member.clone(),
-        chronicle,
+        chronicle: chronicle.clone(),
     });
-    Wired { joined: Joined { post, member }, desk, scenes, routers, directory, arbiters }
+    Wired { joined: Joined { post, member }, desk, scenes, routers, directory, chronicle, arbiters }
 }
 
 impl Wired {
-    /// Ends what the actors do: no newcomers, moves settle, what is left of them is answered, goodbyes.
+    /// Ends what the scenes do: nothing more begins, moves settle, what is left of them is answered.
     pub(super) async fn wind_down(&self, settle: Duration) {
         let settled = async {
             while self.wind(Wind::Down).await > 0 {
@@ -153,7 +167,10 @@ impl Wired {
         if tokio::time::timeout(settle, settled).await.is_err() {
             self.wind(Wind::Up).await;
         }
-        self.hand_over_homes(HAND_OVER).await;
+    }
+
+    /// Says goodbye to every peer.
+    pub(super) async fn say_goodbye(&self) {
         // A membership that has ended has no links to say goodbye over.
         let _ = self.joined.member.addr().send(Goodbye).await;
     }
@@ -165,7 +182,39 @@ impl Wired {
         self.joined.member.tell(Intent::Drain);
         let (reply, given_away) = oneshot::channel();
         self.directory.tell(GiveAway { reply });
-        tokio::time::timeout(within, given_away).await.ok().and_then(Result::ok).unwrap_or(0)
+        tokio::time::timeout(within.min(HAND_OVER), given_away).await.ok().and_then(Result::ok).unwrap_or(0)
+    }
+
+    /// How far the evacuation of each scene is.
+    pub(super) async fn how_far(&self) -> Vec<HowFar> {
+        let over = HowFar { is_over: true, ..HowFar::default() };
+        self.ask_scenes(Question::HowFar).await.into_iter().map(|far| far.unwrap_or(over)).collect()
+    }
+
+    /// Who lives in each scene, so many of each by name.
+    pub(super) async fn remaining(&self, limit: usize) -> Vec<Remaining> {
+        let ask = |reply| Question::Remaining { limit, reply };
+        self.ask_scenes(ask).await.into_iter().flatten().collect()
+    }
+
+    /// Messages accepted from tools here that have no answer yet.
+    pub(super) async fn backlog(&self) -> u64 {
+        let ask = |router: &Mailbox<RouterActor>| {
+            let (reply, backlog) = oneshot::channel();
+            router.tell(Backlog { reply });
+            backlog
+        };
+        join_all(self.routers.iter().map(ask)).await.into_iter().map(|backlog| backlog.unwrap_or(0)).sum()
+    }
+
+    /// Asks every scene; none where the scene has ended.
+    async fn ask_scenes<T>(&self, question: impl Fn(oneshot::Sender<T>) -> Question) -> Vec<Option<T>> {
+        let ask = |scene: &Mailbox<SceneActor>| {
+            let (reply, answer) = oneshot::channel();
+            scene.tell(AskScene(question(reply)));
+            answer
+        };
+        join_all(self.scenes.values().map(ask)).await.into_iter().map(Result::ok).collect()
     }
 
     /// Ends a life that is over: its actors stop where they are, and nobody is told.
@@ -179,7 +228,7 @@ impl Wired {
     }
 
     /// Tells every scene, and returns the number of moves under way.
-    async fn wind(&self, wind: Wind) -> usize {
+    pub(super) async fn wind(&self, wind: Wind) -> usize {
         let mut under_way = 0;
         for scene in self.scenes.values() {
             under_way += scene.addr().send(wind).await.unwrap_or(0);
@@ -230,7 +279,7 @@ pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
 
 /// Messages that may wait for an actor: some busy turns of it.
 const MAILBOX: usize = 1 << 16;
-/// How long handing homes over may take: some round trips, and a write of the manager.
+/// How long handing homes over may take at most: some round trips, and a write of the manager.
 const HAND_OVER: Duration = Duration::from_secs(2);
 /// Between two looks at moves that settle.
 const LOOK: Duration = Duration::from_millis(10);

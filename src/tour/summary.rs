@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use slipgate_proto::admin::PauseReport;
 
 use super::account::Tally;
 use super::itinerary::Trips;
@@ -35,7 +36,7 @@ pub struct Summary {
     /// Walkers that were active twice at once.
     pub twins: u64,
     /// Pauses of the moves that ended well.
-    pub pause_us: Pauses,
+    pub pause_us: PauseReport,
     /// From the first message until all were applied, in milliseconds.
     pub elapsed_ms: u64,
     /// Applied messages per second of that time.
@@ -51,17 +52,6 @@ pub struct Walkers {
     pub twins: u64,
     /// So many were lost with their node.
     pub lost: u64,
-}
-
-/// Percentiles in microseconds, by nearest rank; zeros where nothing moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pauses {
-    /// Half of them were at most so long.
-    pub p50: u64,
-    /// 99 of 100 were at most so long.
-    pub p99: u64,
-    /// The longest.
-    pub max: u64,
 }
 
 impl Summary {
@@ -82,7 +72,7 @@ impl Summary {
             duplicated: tally.duplicated,
             reordered: tally.reordered,
             twins: walkers.twins,
-            pause_us: Pauses::of(&trips.pauses_us),
+            pause_us: PauseReport::of(trips.pauses_us.clone()),
             elapsed_ms,
             messages_per_s: tally.applied.saturating_mul(1000) / elapsed_ms.max(1),
             seed: seed.to_string(),
@@ -98,16 +88,6 @@ impl Summary {
     }
 }
 
-impl Pauses {
-    fn of(pauses_us: &[u64]) -> Self {
-        let mut sorted = pauses_us.to_vec();
-        sorted.sort_unstable();
-        let rank = |percent: usize| sorted.len().saturating_mul(percent).div_ceil(100).saturating_sub(1);
-        let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
-        Self { p50: at(rank(50)), p99: at(rank(99)), max: sorted.last().copied().unwrap_or_default() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,14 +96,6 @@ mod tests {
         let trips = Trips { ok: 2, refused: 1, failed: 1, unanswered: 0, pauses_us: vec![9, 5] };
         let tally = Tally { sent: 40, applied: 40, ..Tally::default() };
         Summary::new(&trips, &tally, &Walkers::default(), Duration::from_millis(500), 7)
-    }
-
-    #[test]
-    fn percentiles_are_by_nearest_rank() {
-        let hundred: Vec<u64> = (1..=100).rev().collect();
-        assert_eq!(Pauses::of(&hundred), Pauses { p50: 50, p99: 99, max: 100 });
-        assert_eq!(Pauses::of(&[7]), Pauses { p50: 7, p99: 7, max: 7 });
-        assert_eq!(Pauses::of(&[]), Pauses::default());
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl World {
             Question::Moves { limit } => {
                 Ok(Answer::Moves(self.moves.iter().rev().take(*limit as usize).cloned().collect()))
             }
+            Question::Drain { .. } => Err(problem(ProblemKind::Refused, "nobody drains here")),
             Question::Lost { .. } => {
                 Ok(Answer::Lost(self.lost.iter().map(|(id, scene)| lost_row(id, *scene)).collect()))
             }

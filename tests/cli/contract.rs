@@ -27,6 +27,7 @@ const NODE: &[&str] = &[
     "version",
     "links",
     "not_ready",
+    "drain_percent",
 ];
 const LINK: &[&str] = &["peer", "state", "reason", "bytes_out", "bytes_in", "waiting"];
 const SCENE: &[&str] = &["id", "scene", "node", "state", "entities", "capacity", "arriving", "leaving"];
@@ -52,6 +53,9 @@ const SENT: &[&str] = &["accepted", "busy", "applied", "dead", "open", "busy_at"
 const MOVE: &[&str] =
     &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
+const DRAIN: &[&str] =
+    &["node", "state", "step", "entities", "moved", "kept", "kept_first", "homes", "took_ms", "pause_us"];
+const KEPT: &[&str] = &["entity", "label", "scene", "reason", "text"];
 const EVENT: &[&str] = &["node", "number", "ts", "event", "fields"];
 
 #[track_caller]
@@ -182,6 +186,30 @@ fn several_moves_are_one_object_each() {
 }
 
 #[test]
+fn a_drain_is_one_object_when_it_begins_when_it_is_called_off_and_at_its_end() {
+    let cluster = DevCluster::start(&["--nodes", "2"]);
+    let entity = cluster.spawn("forest", "last");
+    check_all(&cluster.json(&["drain", "n2", "--wait"]).ends(0), 1, DRAIN);
+    let done = cluster.json(&["drain", "n1", "--wait"]).ends(4);
+    let kept = done.object();
+    check(&kept, DRAIN);
+    check(&kept["pause_us"], &["max", "p50", "p99"]);
+    let rows = kept["kept_first"].as_array().expect("a list");
+    rows.iter().for_each(|row| check(row, KEPT));
+    assert_eq!((rows.len(), &rows[0]["entity"], &rows[0]["label"]), (1, &entity.as_str().into(), &"last".into()));
+    assert_eq!((&kept["state"], &rows[0]["reason"]), (&"kept".into(), &"no_place".into()));
+    assert_eq!((&error(&done)["kind"], &error(&done)["reason"]), (&"refused".into(), &"kept".into()));
+    let status = cluster.ask(&["status"]).ends(0).out;
+    assert!(status.contains("n1    drain 100%  "), "{status}");
+    let working = check_all(&cluster.json(&["drain", "n1", "--cancel"]).ends(0), 1, DRAIN).remove(0);
+    assert_eq!((&working["state"], &working["step"]), (&"working".into(), &Value::Null));
+    let begun = check_all(&cluster.json(&["drain", "n1"]).ends(0), 1, DRAIN).remove(0);
+    assert_eq!((&begun["state"], &begun["step"]), (&"draining".into(), &"moving".into()));
+    let unknown = cluster.json(&["drain", "n9"]).ends(3);
+    assert_eq!(error(&unknown)["reason"], "unknown_node");
+}
+
+#[test]
 fn health_is_one_object() {
     let cluster = DevCluster::shared();
     let live = cluster.json(&["health", "--live"]).ends(0).object();
@@ -226,7 +254,7 @@ fn an_error_is_one_object_on_stderr_with_what_happened_what_is_left_and_what_to_
 #[test]
 fn every_field_is_documented() {
     let text = std::fs::read_to_string(repository().join("docs/json.md")).expect("the contract");
-    let fields = [NODE, LINK, SCENE, ENTITY, REPORT, SENT, MOVE, COST, EVENT].concat();
+    let fields = [NODE, LINK, SCENE, ENTITY, REPORT, SENT, MOVE, COST, DRAIN, KEPT, EVENT].concat();
     let missing: Vec<_> = fields.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -42,10 +42,15 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// A cluster with its manager on one node, and these scenes, each with its node. Nothing runs yet.
     pub(crate) fn new(manager: &str, scenes: &[(&str, &str)]) -> Self {
+        Self::with_room(manager, scenes, 100_000)
+    }
+
+    /// The same, with room for so many entities in each scene.
+    pub(crate) fn with_room(manager: &str, scenes: &[(&str, &str)], capacity: u32) -> Self {
         let folder = tempfile::tempdir().expect("a folder for data");
         let cluster = Self { folder, ports: Mutex::default() };
         let scene = |(id, (scene, node)): (u16, &(&str, &str))| {
-            format!("\n[[scenes]]\nid = {id}\nname = \"{scene}\"\nnode = \"{node}\"\n")
+            format!("\n[[scenes]]\nid = {id}\nname = \"{scene}\"\nnode = \"{node}\"\ncapacity = {capacity}\n")
         };
         let scenes: String = (1..).zip(scenes).map(scene).collect();
         let address = cluster.address(manager);

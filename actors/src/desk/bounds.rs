@@ -3,7 +3,7 @@
 //! The HTTP interface checks numbers before they become questions. A peer of another mind does not, and a question
 //! that waits for ever would keep its place among the open ones for ever.
 
-use slipgate_proto::admin::{Problem, ProblemKind, Question};
+use slipgate_proto::admin::{DrainOrder, Problem, ProblemKind, Question};
 
 /// Brings the numbers of a peer's question to what a tool could have asked.
 pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
@@ -23,10 +23,16 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         Question::Find { .. } => return Err(too_long()),
         Question::Lost { limit } => Question::Lost { limit: limit.min(ROWS_MAX) },
         Question::Moves { limit } => Question::Moves { limit: limit.min(ROWS_MAX) },
-        Question::Events { after, limit } => Question::Events { after, limit: limit.min(ROWS_MAX) },
-        Question::Nodes | Question::Node | Question::Scenes | Question::Show { .. } | Question::Spawn { .. } => {
-            question
+        Question::Drain { node, order: DrainOrder::Begin { timeout_ms } } => {
+            Question::Drain { node, order: DrainOrder::Begin { timeout_ms: timeout_ms.map(within) } }
         }
+        Question::Events { after, limit } => Question::Events { after, limit: limit.min(ROWS_MAX) },
+        Question::Nodes
+        | Question::Node
+        | Question::Scenes
+        | Question::Show { .. }
+        | Question::Spawn { .. }
+        | Question::Drain { order: DrainOrder::Cancel | DrainOrder::Look, .. } => question,
     })
 }
 

@@ -54,6 +54,7 @@ impl Office {
                 let wait = Duration::from_millis(timeout_ms);
                 self.follow(&named, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
             }
+            Question::Drain { node, order } => self.drain(&node, order).await,
             Question::Moves { limit } => Ok(Answer::Moves(self.moves(limit).await)),
             Question::Events { after, limit } => Ok(Answer::Events(self.events(&after, limit).await)),
         }
@@ -286,6 +287,7 @@ fn silent_node(member: &Member, view: &View) -> NodeReport {
         version: String::new(),
         links: Vec::new(),
         not_ready: vec![reason.to_owned()],
+        drain_percent: None,
     }
 }
 

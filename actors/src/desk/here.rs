@@ -39,6 +39,7 @@ impl Office {
             Question::Despawn { entity, timeout_ms } => {
                 self.despawn_here(parse(&entity)?, Duration::from_millis(timeout_ms)).await
             }
+            Question::Drain { order, .. } => self.drain_here(order).await,
             Question::Moves { limit } => {
                 let (reply, moves) = oneshot::channel();
                 self.around.chronicle.tell(Latest { limit, reply });
@@ -216,6 +217,7 @@ fn wants_a_turn(question: &Question) -> bool {
         | Question::Show { .. }
         | Question::Moves { .. }
         | Question::Lost { .. }
+        | Question::Drain { .. }
         | Question::Events { .. } => false,
     }
 }

@@ -74,14 +74,20 @@ impl Office {
             version: around.version.to_owned(),
             links,
             not_ready,
+            drain_percent: (self.stage() == Stage::Draining).then(|| around.drain.now().percent()),
         }
+    }
+
+    fn stage(&self) -> Stage {
+        *self.around.stage.borrow()
     }
 
     fn not_ready(&self, ids_left: u64) -> Vec<String> {
         let mut reasons = Vec::new();
-        match *self.around.stage.borrow() {
+        match self.stage() {
             Stage::Starting => reasons.push("its scenes are not open yet".to_owned()),
             Stage::Working => {}
+            Stage::Draining => reasons.push(self.how_it_drains()),
             Stage::Stopping => reasons.push("it is stopping".to_owned()),
         }
         if !self.around.post.lease().is_held() {
@@ -94,7 +100,8 @@ impl Office {
     }
 
     fn state_word(&self, not_ready: &[String]) -> &'static str {
-        match *self.around.stage.borrow() {
+        match self.stage() {
+            Stage::Draining => "draining",
             Stage::Stopping => "stopping",
             Stage::Working if !self.around.post.lease().is_held() => "paused",
             Stage::Working if not_ready.is_empty() => "ready",

@@ -11,7 +11,7 @@ use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{Answer, Outgoing, Problem, ProblemKind, Question, SendReport};
 use tokio::sync::oneshot;
 
-use super::{Office, PEER_WAIT, resolve, unavailable};
+use super::{Office, PEER_WAIT, Stage, resolve, unavailable};
 use crate::router::SendBatch;
 
 impl Office {
@@ -49,6 +49,10 @@ impl Office {
         wait: bool,
         timeout_ms: u64,
     ) -> Result<Answer, Problem> {
+        if *self.around.stage.borrow() == Stage::Stopping {
+            // The node waits for the answers to what it has accepted, and then it is gone.
+            return Err(unavailable("stopping", "the node is stopping"));
+        }
         if messages.len() > BATCH_MAX {
             return Err(too_many(messages.len()));
         }

@@ -9,7 +9,7 @@ use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::SceneActor;
+use super::{HowFar, Remaining, SceneActor};
 
 /// A question to a scene.
 #[derive(Debug, Message)]
@@ -30,6 +30,15 @@ pub enum Question {
     },
     /// An entity is to move.
     Migrate(MoveOrder),
+    /// How far the evacuation is.
+    HowFar(oneshot::Sender<HowFar>),
+    /// Who still lives here, and why.
+    Remaining {
+        /// At most so many by name.
+        limit: usize,
+        /// Takes the answer.
+        reply: oneshot::Sender<Remaining>,
+    },
     /// How the scene is.
     Census(oneshot::Sender<SceneCensus>),
     /// Entities, by id.
@@ -129,6 +138,10 @@ pub(super) enum Asker {
     Spawn(oneshot::Sender<Spawned>),
     Despawn(oneshot::Sender<DespawnAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
+    /// The scene itself, which is to be empty: about a move.
+    Evacuation(OnlineId),
+    /// The same, about a despawn.
+    Removal(OnlineId),
 }
 
 impl Asker {
@@ -154,17 +167,15 @@ impl Handler<AskScene> for SceneActor {
         match question {
             Question::Spawn(order) => self.spawn(order),
             Question::Despawn { entity, reply } => {
-                let ticket = self.ticket(Asker::Despawn(reply));
-                self.turn_or_defer([Input::Despawn { ticket, entity }]);
+                let input = self.order_despawn(entity, Asker::Despawn(reply));
+                self.turn_or_defer([input]);
             }
             Question::Migrate(MoveOrder { entity, to, reply }) => {
-                let ticket = Some(self.ticket(Asker::Move(reply)));
-                let body_bytes = self.bodies.size(entity);
-                let id = MoveId(Uuid::new_v4());
-                let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
-                let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
-                self.turn_or_defer([request].into_iter().chain(gone.map(Input::PeerLost)));
+                let inputs = self.order_move(entity, to, Asker::Move(reply));
+                self.turn_or_defer(inputs);
             }
+            Question::HowFar(reply) => drop(reply.send(self.how_far())),
+            Question::Remaining { limit, reply } => drop(reply.send(self.remaining(limit))),
             Question::Census(reply) => drop(reply.send(self.census())),
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
             Question::Has { entity, reply } => drop(reply.send(self.bodies.handle(entity).is_some())),
@@ -185,6 +196,21 @@ impl SceneActor {
         let ticket = Ticket(self.last_ticket);
         self.asked.insert(ticket, asker);
         ticket
+    }
+
+    /// What the machine is to be told, so that an entity moves: the request, and that nobody is at its end, if so.
+    pub(super) fn order_move(&mut self, entity: OnlineId, to: Result<Own, SceneId>, asker: Asker) -> Vec<Input> {
+        let ticket = Some(self.ticket(asker));
+        let body_bytes = self.bodies.size(entity);
+        let id = MoveId(Uuid::new_v4());
+        let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
+        let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
+        [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
+    }
+
+    /// What the machine is to be told, so that an entity is removed for good.
+    pub(super) fn order_despawn(&mut self, entity: OnlineId, asker: Asker) -> Input {
+        Input::Despawn { ticket: self.ticket(asker), entity }
     }
 
     fn spawn(&mut self, SpawnOrder { type_name, label, reply }: SpawnOrder) {

@@ -5,8 +5,8 @@ use slipgate_cluster::moves::Cost;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
-    Answer, ClusterReport, Cursor, EntityReport, EntityRow, Event, LinkReport, LostRow, MoveReport, NodeReport,
-    Outgoing, Problem, ProblemKind, Question, SceneReport, SendReport,
+    Answer, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event, KeptRow, LinkReport,
+    LostRow, MoveReport, NodeReport, Outgoing, PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -33,6 +33,10 @@ fn every_question_has_its_bytes() {
         vector("question.moves", &Question::Moves { limit }),
         vector("question.events", &Question::Events { after: vec![Cursor { node: text("n1"), number: 7 }], limit }),
         vector("question.lost", &Question::Lost { limit }),
+        vector(
+            "question.drain",
+            &Question::Drain { node: text("n2"), order: DrainOrder::Begin { timeout_ms: Some(9) } },
+        ),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -62,9 +66,22 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Moves(vec![one_move()]),
         Answer::Events(vec![event()]),
         Answer::Lost(vec![lost()]),
+        Answer::Drain(drained()),
     ];
-    let names =
-        ["nodes", "scenes", "entities", "entity", "spawned", "sent", "move", "despawned", "moves", "events", "lost"];
+    let names = [
+        "nodes",
+        "scenes",
+        "entities",
+        "entity",
+        "spawned",
+        "sent",
+        "move",
+        "despawned",
+        "moves",
+        "events",
+        "lost",
+        "drain",
+    ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
     let kinds = [
@@ -87,6 +104,28 @@ fn lost() -> LostRow {
         scene: text("harbor"),
         node: text("n2"),
         incarnation: 1,
+    }
+}
+
+fn drained() -> DrainReport {
+    let kept = KeptRow {
+        entity: text("3.5"),
+        label: Some(text("ann")),
+        scene: text("forest"),
+        reason: text("no_place"),
+        text: text("no room"),
+    };
+    DrainReport {
+        node: text("n2"),
+        state: text(DrainReport::KEPT),
+        step: Some(text("moving")),
+        entities: 3,
+        moved: 2,
+        kept: 1,
+        kept_first: vec![kept],
+        homes: 4,
+        took_ms: 5,
+        pause_us: PauseReport { p50: 6, p99: 7, max: 8 },
     }
 }
 
@@ -123,6 +162,7 @@ fn cluster() -> ClusterReport {
         version: text("0.1.0"),
         links: vec![link],
         not_ready: vec![],
+        drain_percent: Some(71),
     };
     ClusterReport { cluster: text("demo"), view: 5, manager: text("n1"), nodes: vec![node] }
 }

@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 37] = [
+const OTHERS: [(&str, &str); 38] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -22,6 +22,7 @@ const OTHERS: [(&str, &str); 37] = [
     ("admin.advertise", "n1:7780"),
     ("admin.token", "s3cret"),
     ("admin.token_file", "/run/token"),
+    ("drain.timeout", "8s"),
     ("log.format", "json"),
     ("log.level", "info,slipgate=debug"),
     ("log.colour", "never"),
@@ -160,6 +161,7 @@ fn what_is_left_out_has_the_values_that_the_docs_promise() {
         (Format::Auto, Colour::Auto, "info,actix_server=warn")
     );
     assert_eq!((config.admin.token, config.admin.token_file), (None, None));
+    assert_eq!(config.drain.timeout.as_secs(), 25);
     assert_eq!(Limits::from(&config.limits), Limits::default());
 }
 
