@@ -1,11 +1,12 @@
 //! The shells around a home and around the router of the one tool.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::router::{self, Router, ToSend};
-use slipgate_cluster::{Envelope, Now, Own, Place};
+use slipgate_cluster::{Envelope, Now, Own, Place, View};
 use slipgate_entity::{OnlineId, RangeId};
 
 use super::body::speech;
@@ -26,14 +27,14 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new(plan: &Plan, me: Place) -> Self {
-        let mut directory = Directory::default();
+        let mut directory = Directory::new(me.session);
         let range = RangeId(u32::from(me.session.node.0));
-        directory.handle(directory::Input::Opened { range }, &mut Vec::new());
+        directory.handle(directory::Input::Opened { range }, Now(0), &mut Vec::new());
         Self { directory, me, verdicts: 0, mutant: plan.mutant }
     }
 
     pub(crate) fn register(&mut self, entity: OnlineId, owner: Own) {
-        self.directory.handle(directory::Input::Registered { entity, owner, label: None }, &mut Vec::new());
+        self.directory.handle(directory::Input::Registered { entity, owner, label: None }, Now(0), &mut Vec::new());
     }
 
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
@@ -45,7 +46,7 @@ impl Home {
             // A member takes no view that is older than its own.
             Cue::Sentenced(dead) if dead.len() > self.verdicts && self.mutant != Mutant::NobodyIsSentenced => {
                 self.verdicts = dead.len();
-                directory::Input::Sentenced(dead)
+                directory::Input::View(Arc::new(View { version: dead.len() as u64, dead, ..View::default() }))
             }
             Cue::Sentenced(_) | Cue::Tick => return Effects::default(),
             cue @ (Cue::Hear(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_) | Cue::Adopt(_))
@@ -54,12 +55,15 @@ impl Home {
             }
         };
         let mut out = Vec::new();
-        self.directory.handle(input, &mut out);
+        self.directory.handle(input, Now(0), &mut out);
         let tell = |output| match output {
             directory::Output::Tell { to, control } => {
                 Some(Envelope { from: self.me, to, message: Message::Control(control) })
             }
-            directory::Output::Lost(_) => None,
+            directory::Output::Lost(_)
+            | directory::Output::Ask(_)
+            | directory::Output::GivenAway
+            | directory::Output::Event(_) => None,
         };
         Effects { says: out.into_iter().filter_map(tell).collect(), ..Effects::default() }
     }

@@ -146,6 +146,7 @@ impl Stage {
             Answer::Spawned(_) => "spawned",
             Answer::NotSpawned(_) => "not spawned",
             Answer::Despawned => "despawned",
+            Answer::Undecided => "undecided",
             Answer::Moved(_) => "move ended",
             Answer::Cancelled => "cancelled",
             Answer::Rejected(_) => "rejected",
