@@ -8,6 +8,7 @@
 //! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
 //! | `cuts` | a link passes on one direction only, or none, or breaks again and again under fire |
 //! | `verdicts` | leases that end, and what a dead node leaves behind |
+//! | `homes` | the homes of nodes that die or stop: rebuilt, or handed over |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
 //! | `names` | two nodes with one name, and lives that follow each other |
 //! | `strangers` | whoever does not belong is refused and told why |
@@ -29,6 +30,8 @@ mod cuts;
 mod drains;
 #[path = "cluster/fire.rs"]
 mod fire;
+#[path = "cluster/homes.rs"]
+mod homes;
 #[path = "cluster/kills.rs"]
 mod kills;
 #[path = "cluster/manager.rs"]

@@ -5,7 +5,7 @@ use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
 use slipgate::client::{CallError, Client};
 use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SceneReport, SendReport};
 
-use crate::nodes::{Cluster, Node};
+use crate::nodes::{Cluster, Line, Node};
 use crate::{status, stop_all};
 
 #[test]
@@ -13,7 +13,7 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let (cluster, mut nodes) = three();
     let ann = spawn(&nodes[1].client(), "harbor", "ann");
     let bob = spawn(&nodes[2].client(), "keep", "bob");
-    // ann's home lives on, and she dies; bob lives on, and his home dies.
+    // ann's home lives on, and she dies; bob lives on, and his home dies: another node takes its place.
     migrate(&nodes[0].client(), &ann, "keep");
     migrate(&nodes[0].client(), &bob, "harbor");
     assert_eq!(send(&nodes[0].client(), &ann, false).accepted, 1);
@@ -23,6 +23,8 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let report = send(&nodes[0].client(), &ann, true);
     assert_eq!((report.accepted, report.unknown, report.dead), (1, 1, 0), "{report:?}");
     nodes[0].await_line(mark, "the verdict", |line| line["event"] == "node.dead");
+    let home = |line: &Line| line["event"] == "homes.passed" && line["former"] == "n3";
+    let heir = nodes[0].await_line(mark, "another home", home)["peer"].clone();
     let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost").expect("a list");
     let named: Vec<_> = lost.iter().map(|row| (row.entity.clone(), row.label.clone(), row.scene.clone())).collect();
     assert_eq!(named, [(ann.clone(), Some("ann".to_owned()), "keep".to_owned())]);
@@ -33,11 +35,12 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
         let CallError::Problem(problem) = problem else { panic!("expected a problem, got {problem}") };
         assert_eq!((problem.reason.as_str(), problem.state), (reason, Some(state)), "{}", problem.text);
     };
-    let homeless = try_migrate(&nodes[0].client(), &bob, "harbor").expect_err("no home can decide");
-    stays(homeless, "home_unreachable", format!("bob ({bob}) is still in harbor@n2 and takes messages"));
+    let heir = nodes.iter().find(|node| heir == *node.name).expect("it is one of the three");
+    heir.await_event("home.rebuilt");
+    migrate(&nodes[0].client(), &bob, "wood");
     let scenes: Vec<SceneReport> = nodes[0].client().get("/api/v1/scenes").expect("a list");
     let states: Vec<_> = scenes.iter().map(|scene| (scene.scene.as_str(), scene.state.as_str())).collect();
-    assert_eq!(states, [("harbor", "open"), ("keep", "dead")]);
+    assert_eq!(states, [("harbor", "open"), ("keep", "dead"), ("wood", "open")]);
     let carl = spawn(&nodes[1].client(), "harbor", "carl");
     let gone = try_migrate(&nodes[0].client(), &carl, "keep").expect_err("nobody is there");
     stays(gone, "node_gone", format!("{carl} is still in harbor@n2 and takes messages"));
@@ -102,14 +105,14 @@ fn nodes_pause_while_the_manager_is_away_for_longer_than_the_lease_and_go_on_wit
     assert_eq!(manager.stop(), Some(0));
 }
 
-/// Three nodes with a scene each, but for the manager's, and a lease of a second.
+/// Three nodes with a scene each, and a lease of a second.
 fn three() -> (Cluster, Vec<Node>) {
-    let cluster = Cluster::new("n1", &[("harbor", "n2"), ("keep", "n3")]);
+    let cluster = Cluster::new("n1", &[("harbor", "n2"), ("keep", "n3"), ("wood", "n1")]);
     let mut nodes = Vec::new();
     for name in ["n1", "n2", "n3"] {
         nodes.push(short(&cluster, name));
     }
-    nodes[1..].iter().for_each(Node::await_range);
+    nodes.iter().for_each(Node::await_range);
     nodes[2].await_link(0, "n1");
     nodes[2].await_link(0, "n2");
     status(&nodes[0], 3);
