@@ -51,6 +51,8 @@ pub enum Command {
     /// Run a whole cluster on this machine
     Dev(dev::DevArgs),
     /// Move walkers around under fire, and count what came of it
+    ///
+    /// It ends early where the node that it asks is gone, or no move has ended for as long as --timeout says.
     Tour(tour::TourArgs),
     /// Tell how the cluster is
     Status(status::StatusArgs),

@@ -19,6 +19,9 @@
 //! | [`summary`] | the result |
 //! | `drive` | threads and HTTP around these |
 //!
+//! A node may stop as planned meanwhile: who sends through it ends, moves to it are refused, and its walkers go on
+//! elsewhere. It ends early where the node that it asks is gone, or no move ends any more.
+//!
 //! Keeps: numbers of a sender to a walker are sent in order, each until it is accepted; the walkers of
 //! a tour are removed at its end, also of one that failed.
 //! Leaves out: what a message costs (`bench`).
@@ -52,7 +55,7 @@ pub struct Options {
     pub movers: usize,
     /// Decides who moves where; the order in which threads come to it does the rest.
     pub seed: u64,
-    /// How long to wait, after the last move, until every accepted message is applied.
+    /// How long to wait for the next move to end, and after the last one until every accepted message is applied.
     pub timeout: Duration,
     /// Whether the walkers stay.
     pub afterwards: Afterwards,

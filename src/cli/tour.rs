@@ -167,7 +167,7 @@ impl From<TourError> for Failure {
 /// Notes that an error tells one by one.
 const NOTES_TOLD: usize = 3;
 
-/// How long, after the last move, messages may take to be applied.
+/// How long the next move may take to end, and after the last one messages to be applied.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -160,6 +160,7 @@ impl<'a> Drain<'a> {
             scene.tell(Evacuate::Cancel);
         }
         self.wired.wind(Wind::Reopen).await;
+        self.wired.keep_homes();
         self.wired.joined.member.tell(Intent::Resume);
         self.stage.send_replace(Stage::Working);
         self.teller.tell(|report| {

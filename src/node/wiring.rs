@@ -19,14 +19,14 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
-use slipgate_actors::directory::{DirectoryActor, GiveAway};
+use slipgate_actors::directory::{DirectoryActor, GiveAway, StayHome};
 use slipgate_actors::drain::DrainDesk;
 use slipgate_actors::lease::Lease;
 use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::Joined;
 use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
-use slipgate_actors::member::{self, Goodbye, Intent, MemberActor, Scenes};
+use slipgate_actors::member::{self, Goodbye, MemberActor, Scenes};
 use slipgate_actors::post::Post;
 use slipgate_actors::router::{Backlog, RouterActor};
 use slipgate_actors::scene::{self, AskScene, HowFar, Question, Remaining, SceneActor, Wind};
@@ -178,11 +178,14 @@ impl Wired {
     /// Gives the homes of this node's ranges to other nodes, and returns how many ranges they have taken over. What is
     /// not taken in time is rebuilt elsewhere after the goodbye, from what every scene knows.
     pub(super) async fn hand_over_homes(&self, within: Duration) -> u64 {
-        // Whoever stops is nobody's heir.
-        self.joined.member.tell(Intent::Drain);
         let (reply, given_away) = oneshot::channel();
         self.directory.tell(GiveAway { reply });
         tokio::time::timeout(within.min(HAND_OVER), given_away).await.ok().and_then(Result::ok).unwrap_or(0)
+    }
+
+    /// The node goes on after all: what it has not given away stays.
+    pub(super) fn keep_homes(&self) {
+        self.directory.tell(StayHome);
     }
 
     /// How far the evacuation of each scene is.

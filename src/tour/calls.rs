@@ -82,6 +82,12 @@ impl<'a> Calls<'a> {
         self.client.get("/api/v1/nodes")
     }
 
+    /// State of a node, as the node that is asked sees it; asked once.
+    pub(super) fn state_of(&self, node: &str) -> Result<String, CallError> {
+        let nodes = self.nodes()?;
+        Ok(nodes.into_iter().find(|known| known.node == node).map_or_else(String::new, |known| known.state))
+    }
+
     /// Entities that were lost with their nodes, up to the longest list; asked once.
     pub(super) fn lost(&self) -> Result<Vec<LostRow>, CallError> {
         self.client.get(&format!("/api/v1/lost?limit={ENTITIES_MAX}"))

@@ -26,6 +26,8 @@ pub(super) struct Crew<'a> {
     accepted: AtomicU64,
     wanted: u64,
     moves_done: AtomicBool,
+    /// Set where going on makes no sense.
+    given_up: AtomicBool,
     halted: AtomicBool,
     quiet: AtomicBool,
     progress: &'a (dyn Fn(u64) + Sync),
@@ -48,6 +50,7 @@ impl<'a> Crew<'a> {
             accepted: AtomicU64::new(0),
             wanted,
             moves_done: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
             halted: AtomicBool::new(false),
             quiet: AtomicBool::new(false),
             progress,
@@ -62,6 +65,19 @@ impl<'a> Crew<'a> {
     /// Says that senders stop, whatever was accepted.
     pub(super) fn halt(&self) {
         self.halted.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the tour early: no more trips, no more messages. Told once, for the first reason is the cause of others.
+    pub(super) fn give_up(&self, why: String) {
+        if !self.given_up.swap(true, Ordering::Relaxed) {
+            self.note(why);
+            self.halt();
+        }
+    }
+
+    /// How many moves have ended.
+    pub(super) fn count_ended(&self) -> u64 {
+        hold(&self.itinerary).count_ended()
     }
 
     /// Says that nothing happens any more: the watcher looks twice more and ends.
@@ -111,6 +127,10 @@ impl<'a> Crew<'a> {
                     if !error.is_certain() {
                         sender.lose(&batch);
                     }
+                    // What it had accepted before, the ledgers tell.
+                    if self.has_stopped(via, &error) {
+                        break;
+                    }
                     if failing.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                         self.note(format!("the sender through {via} gave up: {error}"));
                         break;
@@ -122,6 +142,17 @@ impl<'a> Crew<'a> {
         sender
     }
 
+    /// Whether the node that was to send has stopped, or is about to: others go on sending.
+    fn has_stopped(&self, node: &str, error: &CallError) -> bool {
+        let CallError::Problem(problem) = error else { return false };
+        match problem.reason.as_str() {
+            "stopping" => true,
+            // It may only be away for a moment; after the verdict it is not.
+            "node_gone" => self.calls.state_of(node).is_ok_and(|state| state == "dead"),
+            _ => false,
+        }
+    }
+
     fn has_enough(&self) -> bool {
         let done = self.moves_done.load(Ordering::Relaxed) && self.accepted.load(Ordering::Relaxed) >= self.wanted;
         done || self.halted.load(Ordering::Relaxed) || self.calls.is_stopped()
@@ -129,7 +160,7 @@ impl<'a> Crew<'a> {
 
     /// Moves walkers, one at a time, until no trips are left.
     pub(super) fn travel(&self) {
-        while !self.calls.is_stopped() {
+        while !self.is_over() {
             let next = hold(&self.itinerary).decide();
             match next {
                 Next::Trip(trip) => {
@@ -150,6 +181,10 @@ impl<'a> Crew<'a> {
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.calls.is_stopped() || self.given_up.load(Ordering::Relaxed)
+    }
+
     fn take(&self, trip: &Trip) -> Ending {
         match self.calls.migrate(&trip.entity, &trip.to) {
             Ok(report) => self.ending_of(&report).unwrap_or_else(|| self.look_up(trip)),
@@ -158,7 +193,10 @@ impl<'a> Crew<'a> {
             Err(CallError::Problem(problem)) if problem.kind != ProblemKind::Timeout => Ending::Failed,
             // The move never began, and the answer says so.
             Err(CallError::Problem(problem)) if problem.reason == "home_unreachable" => Ending::Failed,
-            Err(CallError::Unreachable { .. }) => Ending::Unanswered,
+            Err(error @ CallError::Unreachable { .. }) => {
+                self.give_up(format!("the node that the tour asks is gone: {error}"));
+                Ending::Unanswered
+            }
             Err(_) => self.look_up(trip),
         }
     }
@@ -178,7 +216,7 @@ impl<'a> Crew<'a> {
     /// Finds out how a move ended whose answer was lost: it is the walker's newest that nobody has seen.
     fn look_up(&self, trip: &Trip) -> Ending {
         let deadline = Instant::now() + LOOK_UP;
-        while Instant::now() < deadline && !self.calls.is_stopped() {
+        while Instant::now() < deadline && !self.is_over() {
             if let Ok(moves) = self.calls.latest_moves() {
                 let newest = moves.iter().find(|report| report.entity == trip.entity);
                 let unseen = newest.filter(|report| !hold(&self.moves_seen).contains(&report.id));

@@ -130,6 +130,7 @@ fn perform(
             })
             .collect();
         let movers: Vec<_> = (0..options.movers.min(ids.len())).map(|_| scope.spawn(|| crew.travel())).collect();
+        attend(crew, &movers, options.timeout);
         movers.into_iter().for_each(|mover| mover.join().expect("a mover does not panic"));
         crew.moves_are_done();
         let deadline = Instant::now() + options.timeout;
@@ -153,6 +154,22 @@ fn perform(
     let (itinerary, notes) = crew.disband();
     let summary = Summary::new(itinerary.trips(), &tally, &walkers, elapsed, options.seed);
     Ok(Ended { summary, notes })
+}
+
+/// Waits until all moves have ended. Where none has for as long as a tour may wait, it is given up; what is under way
+/// has its own, shorter time.
+fn attend(crew: &Crew<'_>, movers: &[thread::ScopedJoinHandle<'_, ()>], timeout: Duration) {
+    let (mut ended, mut since) = (crew.count_ended(), Instant::now());
+    while !movers.iter().all(thread::ScopedJoinHandle::is_finished) {
+        let now = crew.count_ended();
+        if now != ended {
+            (ended, since) = (now, Instant::now());
+        } else if since.elapsed() > timeout {
+            crew.give_up(format!("no move has ended for {}", humantime::format_duration(timeout)));
+            return;
+        }
+        thread::sleep(POLL_EVERY);
+    }
 }
 
 /// Waits until every walker has applied what was surely accepted for it and can still come, or time is up; gives the

@@ -116,6 +116,23 @@ fn what_went_with_a_node_that_died_is_named_and_all_else_is_as_it_must_be() {
 }
 
 #[test]
+fn a_node_that_stops_as_planned_meanwhile_spoils_nothing() {
+    let oracle = oracle(6, Fault::Stops);
+    let ended = tour_with(&oracle, &options(), &AtomicBool::new(false)).expect("a result");
+    check_clean(&ended);
+    assert!(ended.summary.moves_refused > 0, "{ended:?}");
+}
+
+#[test]
+fn a_tour_whose_moves_do_not_end_is_given_up_in_time() {
+    let quick = Options { timeout: Duration::from_millis(200), ..options() };
+    let ended = tour_with(&oracle(6, Fault::Hangs), &quick, &AtomicBool::new(false)).expect("a result");
+    assert_eq!(ended.notes[0], "no move has ended for 200ms");
+    assert_eq!((ended.summary.moves_ok, ended.summary.lost), (0, 0));
+    assert!(ended.summary.moves_unanswered > 0 && !ended.is_clean(), "{ended:?}");
+}
+
+#[test]
 fn a_world_that_takes_no_messages_ends_the_tour_in_time_and_says_so() {
     let quick = Options { timeout: Duration::from_millis(100), ..options() };
     let ended = tour_with(&oracle(6, Fault::NeverTakes), &quick, &AtomicBool::new(false)).expect("a result");

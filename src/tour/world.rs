@@ -34,6 +34,10 @@ pub(crate) enum Fault {
     MoveAnswersLost,
     /// A walker that has moved twice vanishes from the lists.
     Vanishes,
+    /// After the tenth move n3 stops as planned: nobody sends through it or goes there any more.
+    Stops,
+    /// Moves are never answered with an end.
+    Hangs,
     /// Nothing is accepted at all.
     NeverTakes,
     /// At the 200th note, n2 dies and comes back at once: its walkers are lost, and so are the last three notes that
@@ -86,6 +90,14 @@ fn problem(kind: ProblemKind, text: &str) -> Problem {
     Problem { kind, reason: "planted".into(), text: text.into(), state: None, hint: None }
 }
 
+fn because(reason: &str) -> Problem {
+    let kind = match reason {
+        "stopping" => ProblemKind::Unavailable,
+        _ => ProblemKind::Refused,
+    };
+    Problem { reason: reason.into(), ..problem(kind, reason) }
+}
+
 fn node_of(scene: usize) -> String {
     format!("n{}", scene / 2 + 1)
 }
@@ -102,6 +114,9 @@ impl World {
             Question::Entities { .. } | Question::Find { .. } => Ok(Answer::Entities(self.rows())),
             Question::Show { entity } => self.show(entity),
             Question::Spawn { scene, count, .. } => Ok(Answer::Spawned(self.spawn(scene, *count))),
+            Question::Send { via, .. } if via.as_deref() == Some("n3") && self.has_stopped() => {
+                Err(because("stopping"))
+            }
             Question::Send { messages, via, .. } => self.send(messages, via.as_deref()),
             Question::Migrate { entity, to, .. } => self.migrate(entity, to),
             Question::Despawn { entity, .. } => match self.walkers.remove(entity) {
@@ -230,9 +245,20 @@ impl World {
         Problem { reason: reason.into(), ..problem(ProblemKind::NotFound, "no such walker") }
     }
 
+    /// Whether n3 has.
+    fn has_stopped(&self) -> bool {
+        self.fault == Fault::Stops && self.moves.len() >= 10
+    }
+
     fn migrate(&mut self, entity: &str, to: &str) -> Result<Answer, Problem> {
         if self.lost.contains_key(entity) {
             return Err(self.gone(entity));
+        }
+        if self.has_stopped() && to.ends_with("@n3") {
+            return Err(because("draining"));
+        }
+        if self.fault == Fault::Hangs {
+            return Ok(Answer::Move(MoveReport { entity: entity.into(), result: "open".into(), ..canned::moved() }));
         }
         let scene = (0..self.scenes).find(|&at| format!("{}@{}", scene_of(at), node_of(at)) == to);
         let scene = scene.expect("a place of the list");

@@ -35,6 +35,8 @@ pub enum Evacuate {
     Retarget(Vec<Target>),
     /// Nobody else is to leave. What is under way ends by itself.
     Cancel,
+    /// Whoever is left is to be despawned.
+    Despawn,
 }
 
 /// How far an evacuation is.
@@ -69,13 +71,6 @@ pub(super) struct Evacuating {
     done: Option<Done>,
 }
 
-/// What the evacuation wants done.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    Move(OnlineId, Own),
-    Despawn(OnlineId),
-}
-
 impl Evacuating {
     fn new(targets: Vec<Target>, deadline: Now) -> Self {
         let settings = Settings { under_way_max: UNDER_WAY_MAX, deadline, wait_first: WAIT_FIRST, wait_max: WAIT_MAX };
@@ -83,8 +78,8 @@ impl Evacuating {
         Self { machine, targets, told: Vec::new(), news: Vec::new(), pauses_us: Vec::new(), done: None }
     }
 
-    /// Hands the turn's news in. Returns what is to begin.
-    fn go_on(&mut self, post: &Post, nobody_comes: bool, now: Now) -> Vec<Order> {
+    /// Hands the turn's news in. Returns who is to begin to leave, and where to; nowhere where it is to be despawned.
+    fn go_on(&mut self, post: &Post, nobody_comes: bool, now: Now) -> Vec<(OnlineId, Option<Own>)> {
         let view = post.view();
         let is_open = |target: &&Target| !post.is_gone(target.own.session) && !view.is_draining(target.own.session);
         let open: Vec<Target> = self.targets.iter().filter(is_open).copied().collect();
@@ -103,8 +98,8 @@ impl Evacuating {
         let mut orders = Vec::new();
         for output in out {
             match output {
-                Output::Move { entity, to } => orders.push(Order::Move(entity, to)),
-                Output::Despawn(entity) => orders.push(Order::Despawn(entity)),
+                Output::Move { entity, to } => orders.push((entity, Some(to))),
+                Output::Despawn(entity) => orders.push((entity, None)),
                 Output::Done(done) => self.done = Some(done),
             }
         }
@@ -139,6 +134,7 @@ impl actix::Handler<Evacuate> for SceneActor {
                 }
             }
             Evacuate::Cancel => self.news(Input::Cancel),
+            Evacuate::Despawn => self.news(Input::Despawn),
         }
         self.turn([]);
     }
@@ -166,36 +162,31 @@ impl SceneActor {
         Some(Input::Seen { entity, type_name })
     }
 
-    /// A move that the evacuation ordered has ended.
-    pub(super) fn move_ended(&mut self, entity: OnlineId, answer: Answer) {
+    /// A move or a despawn that the evacuation ordered has ended.
+    pub(super) fn leave_ended(&mut self, entity: OnlineId, answer: Answer) {
         let Some(evacuating) = &mut self.evacuating else { return };
-        let ended: Result<_, MoveError> = match answer {
+        match answer {
             Answer::Moved(done) => {
                 if matches!(done.outcome, Outcome::Moved { .. }) {
                     evacuating.pauses_us.push(done.cost.pause_us);
                 }
-                Ok(done.outcome)
+                evacuating.news.push(Input::MoveEnded { entity, ended: Ok(done.outcome) });
             }
-            Answer::Rejected(error) => Err(error),
-            Answer::Spawned(_) | Answer::NotSpawned(_) | Answer::Despawned | Answer::Undecided | Answer::Cancelled => {
-                panic!("expected the end of a move of {entity}, found {answer:?}")
+            Answer::Despawned => evacuating.news.push(Input::DespawnEnded { entity, ended: Ok(()) }),
+            // It goes as soon as its home answers, and until then another try finds it under way.
+            Answer::Undecided => {
+                let ended = Err(MoveError::Migrating { entity });
+                evacuating.news.push(Input::DespawnEnded { entity, ended });
             }
-        };
-        evacuating.news.push(Input::MoveEnded { entity, ended });
-    }
-
-    /// A despawn that the evacuation ordered has ended; one that is undecided is asked for again until the entity is gone.
-    pub(super) fn despawn_ended(&mut self, entity: OnlineId, answer: Answer) {
-        let Some(evacuating) = &mut self.evacuating else { return };
-        let ended = match answer {
-            Answer::Despawned => Ok(()),
-            Answer::Rejected(error) => Err(error),
-            Answer::Undecided => Err(MoveError::Migrating { entity }),
-            Answer::Spawned(_) | Answer::NotSpawned(_) | Answer::Moved(_) | Answer::Cancelled => {
-                panic!("expected the end of a despawn of {entity}, found {answer:?}")
+            // Of the two, the machine looks only at the one that it waits for.
+            Answer::Rejected(error) => {
+                evacuating.news.push(Input::MoveEnded { entity, ended: Err(error.clone()) });
+                evacuating.news.push(Input::DespawnEnded { entity, ended: Err(error) });
             }
-        };
-        evacuating.news.push(Input::DespawnEnded { entity, ended });
+            Answer::Spawned(_) | Answer::NotSpawned(_) | Answer::Cancelled => {
+                panic!("expected {entity} to have left or stayed, found {answer:?}")
+            }
+        }
     }
 
     /// At the end of a turn: lets an evacuation go on with what the turn brought.
@@ -210,10 +201,11 @@ impl SceneActor {
                 return;
             }
             // Those that end at once are news for another round.
-            for order in orders {
-                let inputs = match order {
-                    Order::Move(entity, to) => self.order_move(entity, Ok(to), Asker::Evacuation(entity)),
-                    Order::Despawn(entity) => vec![self.order_despawn(entity, Asker::Removal(entity))],
+            for (entity, to) in orders {
+                let asker = Asker::Evacuation(entity);
+                let inputs = match to {
+                    Some(to) => self.order_move(entity, Ok(to), asker),
+                    None => vec![slipgate_cluster::scene::Input::Despawn { ticket: self.ticket(asker), entity }],
                 };
                 for input in inputs {
                     self.step(input, now);

@@ -138,10 +138,8 @@ pub(super) enum Asker {
     Spawn(oneshot::Sender<Spawned>),
     Despawn(oneshot::Sender<DespawnAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
-    /// The scene itself, which is to be empty: about a move.
+    /// The scene itself, which is to be empty.
     Evacuation(OnlineId),
-    /// The same, about a despawn.
-    Removal(OnlineId),
 }
 
 impl Asker {
@@ -167,8 +165,8 @@ impl Handler<AskScene> for SceneActor {
         match question {
             Question::Spawn(order) => self.spawn(order),
             Question::Despawn { entity, reply } => {
-                let input = self.order_despawn(entity, Asker::Despawn(reply));
-                self.turn_or_defer([input]);
+                let ticket = self.ticket(Asker::Despawn(reply));
+                self.turn_or_defer([Input::Despawn { ticket, entity }]);
             }
             Question::Migrate(MoveOrder { entity, to, reply }) => {
                 let inputs = self.order_move(entity, to, Asker::Move(reply));
@@ -191,7 +189,7 @@ impl Handler<AskScene> for SceneActor {
 }
 
 impl SceneActor {
-    fn ticket(&mut self, asker: Asker) -> Ticket {
+    pub(super) fn ticket(&mut self, asker: Asker) -> Ticket {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
         self.asked.insert(ticket, asker);
@@ -206,11 +204,6 @@ impl SceneActor {
         let request = Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes });
         let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
-    }
-
-    /// What the machine is to be told, so that an entity is removed for good.
-    pub(super) fn order_despawn(&mut self, entity: OnlineId, asker: Asker) -> Input {
-        Input::Despawn { ticket: self.ticket(asker), entity }
     }
 
     fn spawn(&mut self, SpawnOrder { type_name, label, reply }: SpawnOrder) {
