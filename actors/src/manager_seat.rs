@@ -235,7 +235,7 @@ fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
         | ManagerEvent::SceneOpening { .. }
         | ManagerEvent::SceneOpened { .. }
         | ManagerEvent::SceneClosing { .. }
-        | ManagerEvent::SceneGone { .. }
+        | ManagerEvent::SceneOver { .. }
         | ManagerEvent::Left { .. }
         | ManagerEvent::Drains { .. }
         | ManagerEvent::Resumed { .. }
@@ -315,7 +315,7 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
         ManagerEvent::SceneOpening { .. }
         | ManagerEvent::SceneOpened { .. }
         | ManagerEvent::SceneClosing { .. }
-        | ManagerEvent::SceneGone { .. } => {}
+        | ManagerEvent::SceneOver { .. } => {}
     }
 }
 
@@ -328,7 +328,7 @@ fn log_scene(event: &ManagerEvent, name: impl Fn(NodeId) -> String) {
     match event {
         ManagerEvent::SceneOpening { scene } => tell("scene.opening", scene, "is to be opened"),
         ManagerEvent::SceneClosing { scene } => tell("scene.closing", scene, "takes nobody in any more, and ends"),
-        ManagerEvent::SceneGone { scene, why } => {
+        ManagerEvent::SceneOver { scene, why } => {
             let text = match why {
                 SceneEnd::Closed => "is over: it was closed, and nobody is left in it",
                 SceneEnd::NotOpened => "could not be opened; its log says why",

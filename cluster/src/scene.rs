@@ -438,7 +438,9 @@ impl Scene {
     }
 }
 
-/// What a node says for a scene that it does not have: the sender asks the home, the source stays.
+/// What a node says for a scene that it does not have: the sender asks the home, the source stays, and a home that is
+/// rebuilt has nothing to learn. That is true for ever: a scene that is over never comes again in this session, and
+/// one that is not open yet has staged nothing that a former home could have decided.
 #[must_use]
 pub fn answer_for_a_missing_scene(envelope: Envelope) -> Option<Envelope> {
     let Envelope { from, to, message } = envelope;
@@ -452,6 +454,9 @@ pub fn answer_for_a_missing_scene(envelope: Envelope) -> Option<Envelope> {
         Message::Prepare(prepare) => {
             let Prepare { entity, id, label, .. } = *prepare;
             (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })
+        }
+        Message::Control(Control::AskClaims { range, term, after }) => {
+            (from, Control::Claims { range, term, after, claims: Vec::new(), more: false })
         }
         Message::Control(_) | Message::Manager(_) | Message::Tool(_) => return None,
     };

@@ -60,6 +60,9 @@ pub enum SceneStage {
     Open,
     /// It takes nobody in any more, and is over as soon as nobody is left in it.
     Closing(Clearing),
+    /// Nobody is left in it, and its name is free. It still knows where everybody went, for as long as any scene does:
+    /// senders and homes that are rebuilt may ask it.
+    Over,
 }
 
 /// What becomes of those who are in a scene that closes.
@@ -194,18 +197,23 @@ impl View {
         self.members.values().find(|member| member.name.as_str() == name)
     }
 
-    /// The scene named `name`.
+    /// The scene named `name`, unless it is over.
     #[must_use]
     pub fn scene_named(&self, name: &str) -> Option<&ScenePlacement> {
-        self.scenes.values().find(|scene| scene.name.as_str() == name)
+        self.present_scenes().find(|scene| scene.name.as_str() == name)
+    }
+
+    /// The scenes that people are told of: all that are not over, by number.
+    pub fn present_scenes(&self) -> impl Iterator<Item = &ScenePlacement> {
+        self.scenes.values().filter(|scene| scene.stage != SceneStage::Over)
     }
 
     /// The scene that people mean by a number: that very one, or the one that has the number now if it is given
     /// without a generation.
     #[must_use]
     pub fn scene_numbered(&self, scene: SceneId) -> Option<&ScenePlacement> {
-        let number_alone = || self.scenes.values().find(|known| known.id.first() == scene);
-        self.scenes.get(&scene).or_else(number_alone)
+        let exactly = self.scenes.get(&scene).filter(|known| known.stage != SceneStage::Over);
+        exactly.or_else(|| self.present_scenes().find(|known| known.id.first() == scene))
     }
 
     /// Whether `session` is the latest life of its node.

@@ -148,6 +148,7 @@ impl Office {
         let (reason, text) = match view.scenes.get(&scene).map(|known| known.stage) {
             Some(SceneStage::Opening) => ("opening", "is not open yet"),
             Some(SceneStage::Closing(_)) => ("closing", "is closing and takes nobody in"),
+            Some(SceneStage::Over) => ("closed", "is closed"),
             Some(SceneStage::Open) | None => return Ok(own),
         };
         Err(Problem {
@@ -192,7 +193,7 @@ impl Office {
                 leaving: 0,
             })
         };
-        view.scenes.values().map(report).collect()
+        view.present_scenes().map(report).collect()
     }
 
     async fn rows(self: &Rc<Self>, question: impl Fn(&Member) -> Question) -> Vec<EntityRow> {

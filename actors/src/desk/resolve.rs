@@ -110,7 +110,7 @@ pub(super) fn scene<'a>(text: &str, view: &'a View) -> Result<&'a ScenePlacement
     view.scene_named(text).or_else(by_number).ok_or_else(|| Problem {
         kind: ProblemKind::NotFound,
         reason: "unknown_scene".to_owned(),
-        text: format!("there is no scene {text:?}; there are {}", list(view.scenes.values().map(|s| s.name.as_str()))),
+        text: format!("there is no scene {text:?}; there are {}", list(view.present_scenes().map(|s| s.name.as_str()))),
         state: None,
         hint: Some("slipgate scenes".to_owned()),
     })

@@ -121,8 +121,10 @@ impl Told {
         let before = self.version;
         self.check(view.version >= before, || format!("version {} after {before}", view.version));
         self.check(*view == disk.view, || format!("view {} is told before it is on disk", view.version));
-        let names: BTreeSet<_> = view.scenes.values().map(|scene| &scene.name).collect();
-        self.check(names.len() == view.scenes.len(), || format!("two scenes have one name in view {}", view.version));
+        let names: BTreeSet<_> = view.present_scenes().map(|scene| &scene.name).collect();
+        self.check(names.len() == view.present_scenes().count(), || {
+            format!("two scenes have one name in view {}", view.version)
+        });
         self.version = view.version;
         for home in view.homes.values() {
             let known = self.homes.insert(home.range, *home).unwrap_or(*home);
@@ -231,7 +233,10 @@ impl Draws {
             }
             2 => ManagerRequest::CloseScene { session, request: request + 1, scene, clearing: Clearing::Move },
             3 => ManagerRequest::SceneIs { session, scene, news: SceneNews::Opened },
-            _ => ManagerRequest::SceneIs { session, scene, news: SceneNews::Closed },
+            _ => {
+                let news = if self.below(2u32) == 0 { SceneNews::Cleared } else { SceneNews::Forgotten };
+                ManagerRequest::SceneIs { session, scene, news }
+            }
         }
     }
 

@@ -77,8 +77,8 @@ pub enum ManagerEvent {
         /// The scene.
         scene: ScenePlacement,
     },
-    /// A scene made at run time is over.
-    SceneGone {
+    /// A scene made at run time is over: nobody is left in it, or there never was.
+    SceneOver {
         /// The scene.
         scene: ScenePlacement,
         /// Why.

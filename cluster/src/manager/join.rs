@@ -261,7 +261,8 @@ impl Manager {
     /// Checks that no scene of the request has the number or the name of another scene.
     fn check_scenes(&self, node: NodeId, request: &JoinRequest) -> Result<(), JoinRefusal> {
         let elsewhere = || self.stored.view.scenes.values().filter(|scene| scene.node != node);
-        let mut names: BTreeMap<&NodeName, SceneId> = elsewhere().map(|scene| (&scene.name, scene.id)).collect();
+        let named = self.stored.view.present_scenes().filter(|scene| scene.node != node);
+        let mut names: BTreeMap<&NodeName, SceneId> = named.map(|scene| (&scene.name, scene.id)).collect();
         let mut places: BTreeMap<SceneId, NodeId> = elsewhere().map(|scene| (scene.id, scene.node)).collect();
         for declared in &request.scenes {
             if declared.id >= SceneId::from(SCENE_NUMBERS_MADE) {

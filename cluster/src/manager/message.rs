@@ -92,8 +92,10 @@ pub enum SceneNews {
     Opened,
     /// It is not there, and never was: the node cannot have another one.
     NotOpened,
-    /// Nobody is left in it, and it is over.
-    Closed,
+    /// Nobody is left in it.
+    Cleared,
+    /// Nor does it know any more where everybody went: it is not there.
+    Forgotten,
 }
 
 impl ManagerRequest {

@@ -4,8 +4,11 @@
 //!   OpenScene --> name free? node there? --> Opening --SceneIs(Opened)--> Open
 //!                                              | NotOpened                 | CloseScene
 //!                                              v                           v
-//!                                            gone <---SceneIs(Closed)--- Closing
+//!                            gone <--Forgotten-- Over <--SceneIs(Cleared)-- Closing
 //! ```
+//!
+//! A scene that is over keeps its row in the view, so that whoever rebuilds a home asks it, too, for as long as it
+//! remembers where everybody went; but its name is free.
 //!
 //! Each step is on disk and in the view before anybody acts on it. The node that has the scene reads the view, and
 //! says how far it is until the view agrees; so no step is lost with a message or with the manager's process. A scene
@@ -107,7 +110,7 @@ impl Manager {
         let view = &self.stored.view;
         let there = view.members.keys().copied().filter(|node| self.check_node(*node).is_ok());
         there.min_by_key(|node| {
-            let scenes = || view.scenes.values().filter(|scene| scene.node == *node);
+            let scenes = || view.present_scenes().filter(|scene| scene.node == *node);
             let declares = scenes().any(|scene| scene.made.is_none());
             (!declares, scenes().count(), *node)
         })
@@ -144,6 +147,7 @@ impl Manager {
         let clearing = match placement.stage {
             SceneStage::Opening | SceneStage::Open => clearing,
             SceneStage::Closing(before) => before.max(clearing),
+            SceneStage::Over => return answer(asked, Ok(scene), out),
         };
         let stage = SceneStage::Closing(clearing);
         if placement.stage != stage {
@@ -164,18 +168,29 @@ impl Manager {
                 self.change_scene(placement.clone(), Vec::new(), out);
                 out.push(Output::Event(ManagerEvent::SceneOpened { scene: placement }));
             }
-            (Some(placement), SceneNews::NotOpened) => self.end_scene(placement, SceneEnd::NotOpened, out),
-            (Some(placement), SceneNews::Closed) => self.end_scene(placement, SceneEnd::Closed, out),
+            (Some(placement), SceneNews::NotOpened) => self.forget_scene(placement, out),
+            (Some(placement), SceneNews::Cleared) if matches!(placement.stage, SceneStage::Closing(_)) => {
+                let placement = ScenePlacement { stage: SceneStage::Over, ..placement };
+                self.change_scene(placement.clone(), Vec::new(), out);
+                out.push(Output::Event(ManagerEvent::SceneOver { scene: placement, why: SceneEnd::Closed }));
+            }
+            (Some(placement), SceneNews::Forgotten) => self.forget_scene(placement, out),
             (Some(_) | None, _) => {
                 out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
             }
         }
     }
 
-    fn end_scene(&mut self, scene: ScenePlacement, why: SceneEnd, out: &mut Vec<Output>) {
+    /// The scene is not there any more, or never was.
+    fn forget_scene(&mut self, scene: ScenePlacement, out: &mut Vec<Output>) {
         self.commit(vec![Write::SceneGone(scene.id)], out);
         out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
-        out.push(Output::Event(ManagerEvent::SceneGone { scene, why }));
+        let why = match scene.stage {
+            SceneStage::Over => return,
+            SceneStage::Opening => SceneEnd::NotOpened,
+            SceneStage::Open | SceneStage::Closing(_) => SceneEnd::Closed,
+        };
+        out.push(Output::Event(ManagerEvent::SceneOver { scene, why }));
     }
 
     fn change_scene(&mut self, placement: ScenePlacement, mut writes: Vec<Write>, out: &mut Vec<Output>) {
@@ -206,8 +221,8 @@ enum Placing {
 
 /// What is told of scenes that ended with their nodes; of declared ones nothing, for they may come again.
 pub(super) fn events_of_lost_scenes(scenes: Vec<ScenePlacement>) -> impl Iterator<Item = Output> {
-    let made = scenes.into_iter().filter(|scene| scene.made.is_some());
-    made.map(|scene| Output::Event(ManagerEvent::SceneGone { scene, why: SceneEnd::NodeGone }))
+    let made = scenes.into_iter().filter(|scene| scene.made.is_some() && scene.stage != SceneStage::Over);
+    made.map(|scene| Output::Event(ManagerEvent::SceneOver { scene, why: SceneEnd::NodeGone }))
 }
 
 fn answer(Made { by, request }: Made, result: Result<SceneId, SceneRefusal>, out: &mut Vec<Output>) {

@@ -84,11 +84,12 @@ fn every_request_to_the_manager_has_its_bytes() {
         vector("request.scene_opening", &SceneStage::Opening),
         vector("request.scene_open", &SceneStage::Open),
         vector("request.scene_closing", &SceneStage::Closing(Clearing::Despawn)),
+        vector("request.scene_over", &SceneStage::Over),
     ];
     check_variants::<SceneStage>(&stages);
     check("request", &vectors.into_iter().chain(stages).collect::<Vec<_>>());
     assert_eq!((super::variants::<Counter>(), super::variants::<Clearing>()), (1, 2));
-    assert_eq!(super::variants::<SceneNews>(), 3);
+    assert_eq!(super::variants::<SceneNews>(), 4);
 }
 
 #[test]

@@ -289,7 +289,8 @@ impl Speaker {
                 ManagerRequest::CloseScene { session, request: number, scene: self.scene(), clearing }
             }
             7 => {
-                let news = self.pick([SceneNews::Opened, SceneNews::NotOpened, SceneNews::Closed]);
+                let news =
+                    self.pick([SceneNews::Opened, SceneNews::NotOpened, SceneNews::Cleared, SceneNews::Forgotten]);
                 ManagerRequest::SceneIs { session, scene: self.scene(), news }
             }
             1 => ManagerRequest::Drain { session },

@@ -80,9 +80,9 @@ fn a_repeated_request_makes_no_second_scene_even_after_a_restart_or_the_end_of_t
     assert_eq!(scene_of(&world.open(a, 1, "dungeon", None)), Ok(made));
     let next = world.made(a, 2, "cave", b);
     world.close(a, next, Clearing::Move);
-    world.tells(b, next, SceneNews::Closed);
+    world.tells(b, next, SceneNews::Cleared);
     assert_eq!(scene_of(&world.open(a, 2, "cave", None)), Ok(next));
-    assert_eq!(world.scene(next), None, "a late repeat");
+    assert_eq!(world.manager.view().scene_named("cave"), None, "a late repeat");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_scene_for_nobody_is_refused() {
 }
 
 #[test]
-fn a_closing_scene_takes_nobody_in_and_is_gone_when_its_node_says_so() {
+fn a_closing_scene_takes_nobody_in_is_over_when_its_node_says_so_and_gone_when_that_has_forgotten_it() {
     let (mut world, a, b) = World::with_two_nodes();
     let scene = world.made(a, 1, "dungeon", b);
     let out = world.close(a, scene, Clearing::Move);
@@ -145,9 +145,20 @@ fn a_closing_scene_takes_nobody_in_and_is_gone_when_its_node_says_so() {
     assert_eq!(kinds(&world.tells(b, scene, SceneNews::Opened)), ["tell"], "late news");
     assert!(world.scene(scene).is_some());
 
-    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Closed)), ["persist", "tell all", "event"]);
+    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Cleared)), ["persist", "tell all", "event"]);
+    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Cleared)), ["tell"]);
+    let over = world.scene(scene).expect("homes that are rebuilt may ask it");
+    assert_eq!((over.stage, world.manager.view().own_of(scene)), (SceneStage::Over, None));
+    assert_eq!(world.manager.view().host_of(scene).map(|own| own.session), Some(b));
+    let view = world.manager.view();
+    assert_eq!((view.scene_named("dungeon"), view.scene_numbered(scene.first())), (None, None));
+    let again = scene_of(&world.open(a, 2, "dungeon", Some(b.node.0))).expect("its name is free");
+    assert_ne!(again.number(), scene.number());
+    assert_eq!(kinds(&world.close(a, scene, Clearing::Despawn)), ["tell"]);
+
+    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Forgotten)), ["persist", "tell all"]);
     assert_eq!(world.scene(scene), None);
-    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Closed)), ["tell"]);
+    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Forgotten)), ["tell"]);
     assert_eq!(scene_of(&world.close(a, scene, Clearing::Move)), Ok(scene), "what is wished for has come true");
 }
 
@@ -176,8 +187,9 @@ fn a_declared_scene_or_one_that_never_was_is_not_closed() {
 fn only_the_node_that_has_a_scene_says_how_far_it_is_and_none_of_a_declared_one() {
     let (mut world, a, b) = World::with_two_nodes();
     let scene = world.made(a, 1, "dungeon", b);
-    assert_eq!(kinds(&world.tells(a, scene, SceneNews::Closed)), ["tell"]);
-    assert_eq!(kinds(&world.tells(a, SceneId(1), SceneNews::Closed)), ["tell"]);
+    assert_eq!(kinds(&world.tells(a, scene, SceneNews::Forgotten)), ["tell"]);
+    assert_eq!(kinds(&world.tells(a, SceneId(1), SceneNews::Forgotten)), ["tell"]);
+    assert_eq!(kinds(&world.tells(b, scene, SceneNews::Cleared)), ["tell"], "nobody has closed it");
     assert!(world.scene(scene).is_some() && world.scene(SceneId(1)).is_some());
 }
 
@@ -186,7 +198,7 @@ fn a_scene_that_its_node_cannot_open_is_gone_and_its_name_is_free() {
     let (mut world, a, b) = World::with_two_nodes();
     let scene = scene_of(&world.open(a, 1, "dungeon", Some(b.node.0))).expect("it is made");
     let out = world.tells(b, scene, SceneNews::NotOpened);
-    let Some(Output::Event(ManagerEvent::SceneGone { why, .. })) = out.last() else { panic!("{out:?}") };
+    let Some(Output::Event(ManagerEvent::SceneOver { why, .. })) = out.last() else { panic!("{out:?}") };
     assert_eq!((*why, world.scene(scene)), (SceneEnd::NotOpened, None));
     assert!(scene_of(&world.open(a, 2, "dungeon", None)).is_ok());
 }
@@ -199,6 +211,11 @@ fn scenes_made_at_run_time_end_with_the_life_of_their_node_and_declared_ones_do_
     assert_eq!(kinds(&out), ["event", "persist", "tell all", "event", "event"]);
     assert_eq!((world.scene(on_a), world.scene(on_b).is_some()), (None, true));
     assert!(world.scene(SceneId(1)).is_some(), "its node may come again");
+    world.close(b, on_b, Clearing::Move);
+    world.tells(b, on_b, SceneNews::Cleared);
+    world.link(b, true);
+    let out = world.give(Input::Left(b));
+    assert_eq!((kinds(&out), world.scene(on_b)), (vec!["event", "persist", "tell all", "event"], None));
     world.ask("a", &[(1, "forest")]);
     assert_eq!(world.scene(on_a), None);
 }
@@ -215,7 +232,7 @@ fn a_life_that_replaces_another_one_does_not_inherit_its_scenes() {
     let out = world.give(Input::Tick);
     let again = welcomed(&out);
     assert_eq!(world.scene(scene), None);
-    let gone = |output: &Output| matches!(output, Output::Event(ManagerEvent::SceneGone { .. }));
+    let gone = |output: &Output| matches!(output, Output::Event(ManagerEvent::SceneOver { .. }));
     assert_eq!(out.iter().filter(|output| gone(output)).count(), 1);
 
     let next = world.made(again, 1, "dungeon", again);
@@ -232,7 +249,8 @@ fn a_number_comes_again_only_after_all_others_and_under_a_generation_that_it_nev
     let cycle = |world: &mut World, request| {
         let scene = world.made(a, request, "dungeon", b);
         world.close(a, scene, Clearing::Move);
-        world.tells(b, scene, SceneNews::Closed);
+        world.tells(b, scene, SceneNews::Cleared);
+        world.tells(b, scene, SceneNews::Forgotten);
         (scene.number(), scene.generation())
     };
     assert_eq!(cycle(&mut world, 1), (32_768, 1));

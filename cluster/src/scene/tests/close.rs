@@ -1,6 +1,6 @@
 //! A scene that is closed while its node goes on, and the next one of its number.
 
-use slipgate_entity::SceneId;
+use slipgate_entity::{RangeId, SceneId};
 
 use super::super::{Answer, Destination, Input, Output, Scene, Settings, SpawnRefusal, Ticket};
 use super::driver::{
@@ -128,6 +128,17 @@ fn what_is_meant_for_an_earlier_scene_of_the_number_is_answered_as_for_a_scene_t
         };
         assert_eq!((to, reason), (own(1).into(), Refusal::NoScene { scene: dungeon(1).scene }));
     }
+}
+
+#[test]
+fn a_home_that_is_rebuilt_does_not_wait_for_a_scene_that_is_gone() {
+    let home = Place { session: own(2).session, port: Port::Directory };
+    let (range, term, after) = (RangeId(1), 3, Some(entity(7)));
+    let message = Message::Control(Control::AskClaims { range, term, after });
+    let answer = answer_for_a_missing_scene(Envelope { from: home, to: dungeon(1).into(), message });
+    let claims = Control::Claims { range, term, after, claims: Vec::new(), more: false };
+    let message = Message::Control(claims);
+    assert_eq!(answer, Some(Envelope { from: dungeon(1).into(), to: home, message }));
 }
 
 #[test]
