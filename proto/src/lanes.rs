@@ -59,6 +59,8 @@ pub struct Lanes {
     messages: VecDeque<Wire>,
     message_bytes: usize,
     bulk: VecDeque<Transfer>,
+    /// Copies of entities that wait in `bulk`.
+    copies: FixedMap<CopyKey, ()>,
     bulk_bytes: usize,
     transfers: u64,
     credit: u64,
@@ -72,10 +74,13 @@ pub struct Lanes {
 #[derive(Debug)]
 struct Transfer {
     id: u64,
-    key: Option<(OnlineId, u64)>,
+    key: Option<CopyKey>,
     bytes: Vec<u8>,
     offset: usize,
 }
+
+/// Names a copy: the entity, and the label under which it goes.
+type CopyKey = (OnlineId, u64);
 
 impl Lanes {
     /// Empty lanes, with full credit.
@@ -89,6 +94,7 @@ impl Lanes {
             messages: VecDeque::new(),
             message_bytes: 0,
             bulk: VecDeque::new(),
+            copies: FixedMap::default(),
             bulk_bytes: 0,
             transfers: 0,
             credit: limits.credit,
@@ -155,8 +161,8 @@ impl Lanes {
         Ok(())
     }
 
-    fn push_bulk(&mut self, wire: Wire, key: Option<(OnlineId, u64)>) -> Result<(), Box<Wire>> {
-        if key.is_some() && self.bulk.iter().any(|transfer| transfer.key == key) {
+    fn push_bulk(&mut self, wire: Wire, key: Option<CopyKey>) -> Result<(), Box<Wire>> {
+        if key.is_some_and(|key| self.copies.contains(&key)) {
             // A repeat of what still waits here.
             return Ok(());
         }
@@ -168,6 +174,9 @@ impl Lanes {
             return Err(Box::new(wire));
         }
         self.bulk_bytes += bytes.len();
+        if let Some(key) = key {
+            self.copies.insert(key, ());
+        }
         self.transfers += 1;
         self.bulk.push_back(Transfer { id: self.transfers, key, bytes, offset: 0 });
         Ok(())
@@ -237,6 +246,9 @@ impl Lanes {
             self.bulk.insert(turns, transfer);
         } else {
             self.bulk_bytes -= transfer.bytes.len();
+            if let Some(key) = transfer.key {
+                self.copies.remove(&key);
+            }
         }
         true
     }
