@@ -1,4 +1,4 @@
-//! The link to one peer: one connection at a time, its lanes, and what happens when it breaks.
+//! The link to one peer: one connection at a time, its queue, and what happens when it breaks.
 //!
 //! Of two members the one with the higher number dials, so there is one connection; after a loss it dials
 //! again, with backoff and jitter, also after the peer's goodbye: it may start again. What waits in the
@@ -13,6 +13,7 @@
 mod credence;
 pub mod dial;
 pub mod gate;
+pub mod queue;
 pub mod text;
 mod wire;
 
@@ -24,15 +25,15 @@ use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler,
 use backon::{BackoffBuilder, ExponentialBuilder};
 use slipgate_cluster::Session;
 use slipgate_proto::admin::LinkReport;
-use slipgate_proto::frame::Wire;
 use slipgate_proto::handshake::Refusal;
-use slipgate_proto::lanes::{LaneLimits, Lanes};
+use slipgate_proto::lanes::Lanes;
 use tokio::sync::oneshot;
 
 use self::dial::{Caller, DialError};
+use self::queue::Queue;
 use self::wire::{Ended, Shared};
 use crate::clock::NodeClock;
-use crate::mailbox::{Mail, Mailbox};
+use crate::mailbox::Mailbox;
 use crate::member::{LinkState, MemberActor};
 use crate::post::Post;
 use crate::restraint::Restraint;
@@ -123,10 +124,11 @@ impl LinkActor {
     /// A link to `peer` that is not up yet.
     #[must_use]
     pub fn new(peer: Peer, around: Surroundings) -> Self {
+        let shared = Rc::new(Shared::new(peer.session));
         Self {
             peer,
             around,
-            shared: Rc::new(Shared::new()),
+            shared,
             state: State::Connecting,
             reason: None,
             task: None,
@@ -137,6 +139,12 @@ impl LinkActor {
             doubts: Restraint::default(),
             clock: NodeClock::start(),
         }
+    }
+
+    /// What waits for the peer: the way to it.
+    #[must_use]
+    pub fn queue(&self) -> Arc<Queue> {
+        self.shared.queue.clone()
     }
 
     fn dials(&self) -> bool {
@@ -163,7 +171,7 @@ impl LinkActor {
     /// The peer lives again, under a new session: what waits here was meant for the old one.
     fn reborn(&mut self, session: Session, ctx: &mut Context<Self>) {
         self.peer.session = session;
-        *self.shared.lanes.borrow_mut() = Lanes::new(LaneLimits::default());
+        self.shared.queue.begin_anew(session);
         self.shared.bye.set(false);
         self.state = State::Connecting;
         self.tell_member(LinkState::Reborn);
@@ -200,8 +208,7 @@ impl LinkActor {
         self.state = State::Up;
         self.reason = None;
         self.shared.bye.set(false);
-        self.shared.lanes.borrow_mut().reconnect();
-        self.shared.wake.notify_one();
+        self.shared.queue.put_in(Lanes::reconnect);
         let session = self.peer.session;
         tracing::info!(event = "link.up", peer = %self.peer.name, address = %self.peer.address, "the link to {} is up", self.peer.name);
         self.tell_member(LinkState::Up);
@@ -221,8 +228,7 @@ impl LinkActor {
             return;
         }
         let heard = self.shared.heard.get();
-        self.shared.lanes.borrow_mut().ping();
-        self.shared.wake.notify_one();
+        self.shared.queue.put_in(Lanes::ping);
         let trial = ctx.run_later(TRIAL, move |link, ctx| {
             link.trial = None;
             match link.newer.take() {
@@ -325,29 +331,6 @@ impl Actor for LinkActor {
     }
 }
 
-impl Handler<Mail> for LinkActor {
-    type Result = ();
-
-    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
-        let mut refused = 0;
-        let mut lanes = self.shared.lanes.borrow_mut();
-        for envelope in mail.envelopes {
-            // Written before the peer began a new life: it was meant for the old one.
-            if envelope.to.session != self.peer.session {
-                refused += 1;
-                continue;
-            }
-            let wire = Wire { from: envelope.from.port, to: envelope.to.port, message: envelope.message };
-            refused += u64::from(lanes.push(wire).is_err());
-        }
-        drop(lanes);
-        self.shared.wake.notify_one();
-        if refused > 0 {
-            metrics::counter!("slipgate_messages_dropped_total", "at" => "lane").increment(refused);
-        }
-    }
-}
-
 impl Handler<Dialled> for LinkActor {
     type Result = ();
 
@@ -372,8 +355,7 @@ impl Handler<Close> for LinkActor {
         }
         let goodbye = async move {
             if up {
-                shared.lanes.borrow_mut().bye();
-                shared.wake.notify_one();
+                shared.queue.put_in(Lanes::bye);
                 // The peer closes when it has read the goodbye; one that takes nothing any more is not waited for.
                 let _ = tokio::time::timeout(GOODBYE, shared.over.notified()).await;
             }
@@ -390,8 +372,7 @@ impl Handler<Probe> for LinkActor {
 
     fn handle(&mut self, Probe: Probe, _: &mut Context<Self>) {
         self.shared.asked.set(true);
-        self.shared.lanes.borrow_mut().ping();
-        self.shared.wake.notify_one();
+        self.shared.queue.put_in(Lanes::ping);
     }
 }
 
@@ -410,7 +391,7 @@ impl Handler<Report> for LinkActor {
             reason: self.reason.clone(),
             bytes_out: self.shared.bytes_out.get(),
             bytes_in: self.shared.bytes_in.get(),
-            waiting: self.shared.lanes.borrow().waiting() as u64,
+            waiting: self.shared.queue.len() as u64,
         });
     }
 }

@@ -16,6 +16,7 @@ use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, ViewChanged};
 use crate::link::dial::Caller;
+use crate::link::queue::Queue;
 use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::manager::{Left, Link, ProbeAnswered};
@@ -164,6 +165,7 @@ pub struct MemberActor {
 struct Linked {
     session: Session,
     link: Mailbox<LinkActor>,
+    queue: Arc<Queue>,
     up: bool,
 }
 
@@ -261,9 +263,11 @@ impl MemberActor {
                 member: self.mailbox.clone().expect("the mailbox is made when the actor starts"),
                 silence: self.around.silence,
             };
-            let link = Mailbox::new(LinkActor::new(peer, around).start(), LINK_MAILBOX);
-            self.around.post.link(member.session, Arc::new(link.clone()));
-            self.links.insert(node, Linked { session: member.session, link, up: false });
+            let link = LinkActor::new(peer, around);
+            let queue = link.queue();
+            let link = Mailbox::new(link.start(), LINK_MAILBOX);
+            self.around.post.link(member.session, queue.clone());
+            self.links.insert(node, Linked { session: member.session, link, queue, up: false });
             self.chronicle("node.joined", member.session);
         }
     }
@@ -350,7 +354,7 @@ impl Handler<LinkNews> for MemberActor {
         let Some(linked) = self.links.get_mut(&session.node) else { return };
         if state == LinkState::Reborn && session.incarnation > linked.session.incarnation {
             let old = std::mem::replace(&mut linked.session, session);
-            self.around.post.link(session, Arc::new(linked.link.clone()));
+            self.around.post.link(session, linked.queue.clone());
             self.chronicle("node.joined", session);
             return self.lost(old);
         }
@@ -472,7 +476,7 @@ impl std::fmt::Debug for Incoming {
 
 /// Views and renewals that may wait.
 const MAILBOX: usize = 1024;
-/// Messages that may wait before they are in a link's lanes.
-const LINK_MAILBOX: usize = 1 << 16;
+/// What may wait for a link's actor: it is told of connections, and asked how it is.
+const LINK_MAILBOX: usize = 1024;
 /// How often the lease is looked at.
 const TICK: Duration = Duration::from_millis(100);

@@ -1,9 +1,10 @@
 //! One connection of a link: frames out as the lanes give them, frames in to whoever they are for.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use futures_util::StreamExt;
 use slipgate_cluster::{Envelope, Place, Session};
 use slipgate_proto::assembly::{Assembly, AssemblyError};
 use slipgate_proto::frame::{self, Frame, FrameError, Wire};
-use slipgate_proto::lanes::{LaneLimits, Lanes};
+use slipgate_proto::lanes::Lanes;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
@@ -19,15 +20,14 @@ use tokio::time::{MissedTickBehavior, timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use super::credence;
+use super::queue::Queue;
 use crate::post::Post;
 use crate::transport::Connection;
 
 /// What the actor and the connection's two tasks share; all run on one thread.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) lanes: RefCell<Lanes>,
-    /// Something was put into the lanes.
-    pub(super) wake: Notify,
+    pub(super) queue: Arc<Queue>,
     pub(super) bytes_out: Cell<u64>,
     pub(super) bytes_in: Cell<u64>,
     /// The peer has said goodbye.
@@ -41,10 +41,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(peer: Session) -> Self {
         Self {
-            lanes: RefCell::new(Lanes::new(LaneLimits::default())),
-            wake: Notify::new(),
+            queue: Arc::new(Queue::new(peer)),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             bye: Cell::new(false),
@@ -99,9 +98,9 @@ pub(super) async fn run(
 async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(), Ended> {
     let mut buffer = Vec::with_capacity(2 * FLUSH_BYTES);
     loop {
-        fill(&mut buffer, &mut shared.lanes.borrow_mut());
+        fill(&mut buffer, &shared.queue);
         if buffer.is_empty() {
-            shared.wake.notified().await;
+            shared.queue.filled().await;
             continue;
         }
         output.write_all(&buffer).await?;
@@ -113,11 +112,11 @@ async fn write(mut output: WriteHalf<Connection>, shared: &Shared) -> Result<(),
 }
 
 /// Gathers frames into one write: a flush each would cost a system call and a wake-up each.
-fn fill(buffer: &mut Vec<u8>, lanes: &mut Lanes) {
+fn fill(buffer: &mut Vec<u8>, queue: &Queue) {
     while buffer.len() < FLUSH_BYTES {
         let start = buffer.len();
         buffer.extend([0; 4]);
-        if !lanes.next_frame(buffer) {
+        if !queue.next_frame(buffer) {
             buffer.truncate(start);
             return;
         }
@@ -145,8 +144,7 @@ async fn silent(shared: &Shared, silence: Duration) {
         if quiet >= LOOKS {
             return;
         }
-        shared.lanes.borrow_mut().ping();
-        shared.wake.notify_one();
+        shared.queue.put_in(Lanes::ping);
     }
 }
 
@@ -177,8 +175,7 @@ async fn read(input: Heard, peer: Session, shared: &Shared, post: &Post, on_pong
             Frame::Control(batch) => deliver(batch, peer, post),
             Frame::Messages(batch) => {
                 deliver(batch, peer, post);
-                shared.lanes.borrow_mut().owe_credit(bytes.len() as u64);
-                shared.wake.notify_one();
+                shared.queue.put_in(|lanes| lanes.owe_credit(bytes.len() as u64));
             }
             Frame::Chunk(chunk) => {
                 if let Some(wire) = assembly.take(chunk)? {
@@ -186,16 +183,14 @@ async fn read(input: Heard, peer: Session, shared: &Shared, post: &Post, on_pong
                 }
             }
             Frame::Credit(bytes) => {
-                shared.lanes.borrow_mut().add_credit(bytes);
-                shared.wake.notify_one();
+                shared.queue.put_in(|lanes| lanes.add_credit(bytes));
             }
             Frame::Bye => {
                 shared.bye.set(true);
                 return Err(Ended::Bye);
             }
             Frame::Ping => {
-                shared.lanes.borrow_mut().pong();
-                shared.wake.notify_one();
+                shared.queue.put_in(Lanes::pong);
             }
             Frame::Pong => {
                 if shared.asked.take() {
@@ -231,8 +226,6 @@ const LOOKS: u32 = 5;
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use slipgate_cluster::View;
     use tokio::io::AsyncReadExt;
 
@@ -243,8 +236,8 @@ mod tests {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
         theirs.write_all(last_bytes).await.expect("there is room");
         drop(theirs);
-        let shared = Rc::new(Shared::new());
-        shared.lanes.borrow_mut().ping();
+        let shared = Rc::new(Shared::new(Session::new(2, 1)));
+        shared.queue.put_in(Lanes::ping);
         let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
         run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {}).await
     }
@@ -252,7 +245,7 @@ mod tests {
     /// How a connection ends whose peer answers so many pings and says nothing else, and how many pings it got.
     async fn quiet(answers: u32) -> (Ended, u32) {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
-        let shared = Rc::new(Shared::new());
+        let shared = Rc::new(Shared::new(Session::new(2, 1)));
         let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
         let running = run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {});
         let answering = async {
