@@ -18,6 +18,7 @@ mod explorer {
     pub(crate) mod canon;
     pub(crate) mod configurations;
     pub(crate) mod cue;
+    pub(crate) mod deeds;
     pub(crate) mod desks;
     pub(crate) mod ensemble;
     pub(crate) mod invariants;
@@ -32,7 +33,7 @@ mod explorer {
     pub(crate) mod world;
 }
 
-use explorer::configurations::{ends, friends, moves, mutants, wide};
+use explorer::configurations::{ends, friends, handovers, homes, moves, mutants, wide, wide_homes};
 use explorer::plan::Plan;
 use explorer::search::Search;
 use explorer::story;
@@ -57,9 +58,22 @@ fn what_an_entity_tells_another_arrives_once_and_in_order_wherever_both_go() {
 }
 
 #[test]
+fn a_home_that_dies_is_rebuilt_and_nobody_but_the_dead_is_lost() {
+    let claimed =
+        ["claimed as active", "claimed as despawning", "claimed as gone", "claimed as leaving", "claimed as staged"];
+    explore(homes(), &[&claimed[..], &["dead", "lost", "reset", "told unknown"]].concat());
+}
+
+#[test]
+fn a_home_that_stops_hands_its_records_over() {
+    explore(handovers(), &["claimed as active", "dead", "handed over", "never known"]);
+}
+
+#[test]
 fn larger_bounds_hold_as_well() {
     if wanted().as_deref() == Some("wide") {
         explore(wide(), &[]);
+        explore(wide_homes(), &[]);
     }
 }
 

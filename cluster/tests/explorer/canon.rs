@@ -7,17 +7,17 @@
 
 use slipgate_cluster::Now;
 
-/// What a tick adds to the clock: everything that repeats is due then.
-pub(crate) const TICK_US: u64 = 1;
+/// What a tick adds to the clock: everything that repeats is due then, however often it was repeated.
+pub(crate) const TICK_US: u64 = 1_000_000;
 
 /// Deadlines: no number of ticks comes near them.
-pub(crate) const LATE_US: u64 = 1_000_000_000;
+pub(crate) const LATE_US: u64 = 1_000_000_000_000;
 
 /// When a tombstone is forgotten: no number of deadlines comes near it.
-pub(crate) const FORGET_US: u64 = 1_000_000_000_000_000;
+pub(crate) const FORGET_US: u64 = 1_000_000_000_000_000_000;
 
-/// Counters on which nothing depends.
-const COUNTERS: [&str; 4] = ["nonces", "asked", "granted", "left_out"];
+/// Counters on which nothing depends, and how long somebody waits who is due at the next tick anyway.
+const COUNTERS: [&str; 5] = ["nonces", "asked", "granted", "left_out", "wait"];
 
 /// The text of a state at `now`, in which `nonces` (as the machine gave them out, and as the explorer tells them)
 /// are those that count.
@@ -33,16 +33,19 @@ pub(crate) fn text(debug: &str, now: Now, nonces: &[(u64, u64)]) -> String {
         rest = &after[opening..];
         let digits = rest.len() - rest.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
         let Ok(number) = rest[..digits].parse::<u64>() else { continue };
+        let mut taken = digits;
         match word {
             Some("Now") => canon.push_str(moment(number, now)),
             Some("Nonce") => {
                 let told = nonces.iter().find(|(real, _)| *real == number).map_or(0, |(_, told)| *told);
                 canon.push_str(&told.to_string());
             }
-            Some(word) if COUNTERS.contains(&word) => {}
+            Some(word) if COUNTERS.contains(&word) => {
+                taken = rest.find([' ', ',', '}']).unwrap_or(rest.len());
+            }
             Some(_) | None => continue,
         }
-        rest = &rest[digits..];
+        rest = &rest[taken..];
     }
     canon.push_str(rest);
     canon
@@ -51,7 +54,7 @@ pub(crate) fn text(debug: &str, now: Now, nonces: &[(u64, u64)]) -> String {
 fn moment(at: u64, now: Now) -> &'static str {
     match at.saturating_sub(now.0) {
         0 => "past",
-        TICK_US => "tick",
+        1..=TICK_US => "tick",
         span if span > LATE_US / 2 && span <= LATE_US => "late",
         span if span > FORGET_US / 2 && span <= FORGET_US => "far",
         span => panic!("expected every span to be a tick, a deadline or a tombstone's, found {span} us"),
@@ -82,10 +85,8 @@ pub(crate) fn mix(number: u64) -> u64 {
 
 #[test]
 fn moments_are_told_by_what_a_step_makes_of_them_and_counters_not_at_all() {
-    let state =
-        "S { due: Now(6), until: Some(Now(1000000004)), at: Now(3), nonces: 17, epoch: 4, n: [Nonce(9), Nonce(2)] }";
-    let told =
-        "S { due: Now(tick), until: Some(Now(late)), at: Now(past), nonces: , epoch: 4, n: [Nonce(3), Nonce(0)] }";
+    let state = "S { due: Now(6), wait: 50ms, until: Some(Now(1000000000004)), at: Now(3), nonces: 17, epoch: 4, n: [Nonce(9), Nonce(2)] }";
+    let told = "S { due: Now(tick), wait: , until: Some(Now(late)), at: Now(past), nonces: , epoch: 4, n: [Nonce(3), Nonce(0)] }";
     assert_eq!(text(state, Now(5), &[(9, 3)]), told);
     assert_ne!(digest(told), digest(state));
 }

@@ -44,6 +44,82 @@ pub(crate) fn friends() -> Vec<Plan> {
     ]
 }
 
+/// Homes that die and are rebuilt: one that has no scene, or with a scene that an entity leaves or goes to.
+pub(crate) fn homes() -> Vec<Plan> {
+    let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]).deaths(&[3]);
+    vec![
+        apart("the home dies, a move, a message").moves(1).messages(1).late(),
+        apart("the home dies, 2 moves").moves(2).late(),
+        apart("the home dies, a move, a despawn").moves(1).late().despawn(),
+        apart("the home dies, a move, a message, reports of the source, no give-up").moves(1).messages(1).reports(),
+        Plan::new("the home dies, 3 scenes, 2 moves, no give-up", &[1, 2, 3], 4).heirs(&[1]).deaths(&[4]).moves(2),
+        Plan::new("the home dies, a scene joins, a move", &[1, 2], 3)
+            .heirs(&[1])
+            .joins(&[2])
+            .deaths(&[3])
+            .moves(1)
+            .late(),
+        Plan::new("the home dies, then the next, a move", &[1, 2], 3).heirs(&[4, 1]).deaths(&[3, 4]).moves(1).late(),
+        apart("the home dies, the source dies, a move, a message, no give-up").deaths(&[1, 3]).moves(1).messages(1),
+        apart("the home dies, the target dies, a move, a message, no give-up").deaths(&[2, 3]).moves(1).messages(1),
+        apart("the home dies, the target dies, 2 moves, no give-up").deaths(&[2, 3]).moves(2),
+        Plan::new("home and source die, a move, a message", &[1, 2], 1)
+            .heirs(&[2])
+            .deaths(&[1])
+            .moves(1)
+            .messages(1)
+            .late(),
+        Plan::new("home and source die, 2 moves, a message, no give-up", &[1, 2], 1)
+            .heirs(&[2])
+            .deaths(&[1])
+            .moves(2)
+            .messages(1),
+        Plan::new("home and source die, a move, a despawn", &[1, 2], 1)
+            .heirs(&[2])
+            .deaths(&[1])
+            .moves(1)
+            .late()
+            .despawn(),
+        Plan::new("home and target die, a move, a message", &[1, 2], 2)
+            .heirs(&[1])
+            .deaths(&[2])
+            .moves(1)
+            .messages(1)
+            .late(),
+        Plan::new("home and target die, 2 moves", &[1, 2], 2).heirs(&[1]).deaths(&[2]).moves(2).late(),
+        Plan::new("home and a target die, 3 scenes, 2 moves, no give-up", &[1, 2, 3], 2)
+            .heirs(&[1])
+            .deaths(&[2])
+            .moves(2),
+    ]
+}
+
+/// Homes that are given away at a planned stop.
+pub(crate) fn handovers() -> Vec<Plan> {
+    let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]).retires(&[3]);
+    vec![
+        apart("the home is handed over, a move").moves(1).late(),
+        apart("the home is handed over, a move, a message, no give-up").moves(1).messages(1),
+        apart("the home is handed over, a move, a despawn").moves(1).late().despawn(),
+        apart("the home is handed over or dies, a move").deaths(&[3]).moves(1).late(),
+        apart("the home is handed over, a scene joins, a move, no give-up").heirs(&[1]).joins(&[2]).moves(1),
+        apart("the home is handed over, the next dies, a move, no give-up").heirs(&[4, 1]).deaths(&[4]).moves(1),
+        apart("the home is handed over twice, a despawn").heirs(&[4, 1]).retires(&[3, 4]).despawn(),
+        Plan::new("the home is handed over or dies with the source, a move", &[1, 2], 1)
+            .heirs(&[2])
+            .retires(&[1])
+            .deaths(&[1])
+            .moves(1)
+            .late(),
+        Plan::new("the home is handed over or dies with the source, a move, a message, no give-up", &[1, 2], 1)
+            .heirs(&[2])
+            .retires(&[1])
+            .deaths(&[1])
+            .moves(1)
+            .messages(1),
+    ]
+}
+
 /// Minutes each.
 pub(crate) fn wide() -> Vec<Plan> {
     vec![
@@ -60,9 +136,58 @@ pub(crate) fn wide() -> Vec<Plan> {
     ]
 }
 
+/// Minutes each, too: with homes that die or are given away.
+pub(crate) fn wide_homes() -> Vec<Plan> {
+    let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]);
+    vec![
+        apart("the home dies, a move, 2 messages, no give-up").deaths(&[3]).moves(1).messages(2),
+        apart("the home dies, 2 moves, a message, no give-up").deaths(&[3]).moves(2).messages(1),
+        apart("the home dies, 3 moves").deaths(&[3]).moves(3).late(),
+        apart("the home dies, a move, a message, reports of the source")
+            .deaths(&[3])
+            .moves(1)
+            .messages(1)
+            .late()
+            .reports(),
+        apart("the home dies, friends, a move, no give-up").friend(0, 3, 1).deaths(&[3]).moves(1),
+        apart("the home dies, friends apart, a move, no give-up").friend(1, 4, 1).deaths(&[3]).moves(1),
+        Plan::new("the home dies, a scene joins, 2 moves", &[1, 2], 3)
+            .heirs(&[1])
+            .joins(&[2])
+            .deaths(&[3])
+            .moves(2)
+            .late(),
+        Plan::new("the home dies, 3 scenes, 2 moves", &[1, 2, 3], 4).heirs(&[1]).deaths(&[4]).moves(2).late(),
+        Plan::new("the home dies, a scene dies, 3 scenes, 2 moves, no give-up", &[1, 2, 3], 4)
+            .heirs(&[1])
+            .deaths(&[2, 4])
+            .moves(2),
+        apart("the home dies, the source dies, a move, a despawn, a message, no give-up")
+            .deaths(&[1, 3])
+            .moves(1)
+            .despawn()
+            .messages(1),
+        Plan::new("home and source die, 3 scenes, 3 moves, no give-up", &[1, 2, 3], 1)
+            .heirs(&[2])
+            .deaths(&[1])
+            .moves(3),
+        apart("the home is handed over, a move, a message").retires(&[3]).moves(1).messages(1).late(),
+        apart("the home is handed over, 2 moves").retires(&[3]).moves(2).late(),
+        apart("the home is handed over twice, a move, no give-up").heirs(&[4, 1]).retires(&[3, 4]).moves(1),
+        Plan::new("the home is handed over or dies with the target, a move, a message, no give-up", &[1, 2], 2)
+            .heirs(&[1])
+            .retires(&[2])
+            .deaths(&[2])
+            .moves(1)
+            .messages(1),
+    ]
+}
+
 /// Each rule switched off, in a plan that needs it, and a part of what must be found.
 pub(crate) fn mutants() -> Vec<(Mutant, Plan, &'static str)> {
     let plan = || Plan::new("a mutant", &[1, 2], 3).moves(1).messages(1).late();
+    let home = || plan().heirs(&[4]).deaths(&[3]);
+    let with_target = || Plan::new("a mutant", &[1, 2], 2).heirs(&[1]).deaths(&[2]).moves(1).messages(1).late();
     vec![
         (Mutant::TableLeftBehind, plan(), "twice, or out of order"),
         (Mutant::OutboxLeftBehind, plan().friend(0, 3, 1), "of its messages applied"),
@@ -75,5 +200,13 @@ pub(crate) fn mutants() -> Vec<(Mutant, Plan, &'static str)> {
         (Mutant::RouterNeverRepeats, plan(), "waits for answers"),
         (Mutant::TargetAsksOnce, plan(), "at rest the record is"),
         (Mutant::NobodyIsSentenced, plan().deaths(&[1]), "at rest the record is"),
+        (Mutant::FirstClaimDecides, home(), "is active at"),
+        (Mutant::GoneIsNotClaimed, home(), "is lost, though"),
+        (Mutant::StagedIsNotClaimed, home(), "is lost, though"),
+        (Mutant::LeavingIsClaimedAsActive, with_target(), "acknowledged and not in the copy that counts"),
+        (Mutant::TermsStay, home(), "is active at"),
+        (Mutant::FormerHomeIsBelieved, home(), "no rest"),
+        (Mutant::OldCopiesAreStaged, home(), "is lost, though"),
+        (Mutant::LegacyIsEmpty, plan().heirs(&[4]).retires(&[3]), "is active at"),
     ]
 }

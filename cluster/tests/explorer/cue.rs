@@ -1,9 +1,9 @@
 //! What can happen to an actor: a line of another, or something from outside the network.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use slipgate_cluster::stream::SendStream;
-use slipgate_cluster::{Envelope, Incarnation, NodeId, Own, Session};
+use slipgate_cluster::{Envelope, Own, Session, View};
 use slipgate_entity::OnlineId;
 
 /// One thing that happens to one actor.
@@ -11,8 +11,8 @@ use slipgate_entity::OnlineId;
 pub(crate) enum Cue {
     /// A message comes in.
     Hear(Envelope),
-    /// The manager's verdicts so far.
-    Sentenced(BTreeMap<NodeId, Incarnation>),
+    /// The manager tells the cluster as it now is.
+    View(Arc<View>),
     /// Time passes: whatever repeats is due.
     Tick,
     /// Every deadline is over.
@@ -34,7 +34,7 @@ pub(crate) enum Cue {
 impl Cue {
     /// Whether it travels: it may come at any later time, more than once, or never.
     pub(crate) fn travels(&self) -> bool {
-        matches!(self, Self::Hear(_) | Self::Sentenced(_))
+        matches!(self, Self::Hear(_) | Self::View(_))
     }
 }
 

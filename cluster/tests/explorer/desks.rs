@@ -6,64 +6,67 @@ use std::sync::Arc;
 use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::router::{self, Router, ToSend};
-use slipgate_cluster::{Envelope, Now, Own, Place, View};
-use slipgate_entity::{OnlineId, RangeId};
+use slipgate_cluster::{Envelope, Epoch, Now, Own, Place, View};
+use slipgate_entity::OnlineId;
 
 use super::body::speech;
 use super::canon::TICK_US;
 use super::cue::{Cue, Effects};
 use super::mutant::Mutant;
-use super::plan::{Plan, home};
+use super::plan::Plan;
 
 /// A home.
 #[derive(Clone, Debug)]
 pub(crate) struct Home {
     pub(crate) directory: Directory,
+    pub(crate) now: Now,
     me: Place,
-    /// Verdicts that it has heard of.
-    verdicts: usize,
+    /// Every scene of the plan.
+    pub(crate) scenes: Vec<Place>,
     mutant: Mutant,
 }
 
 impl Home {
-    pub(crate) fn new(plan: &Plan, me: Place) -> Self {
+    pub(crate) fn new(plan: &Plan, me: Place, view: Arc<View>) -> Self {
         let mut directory = Directory::new(me.session);
-        let range = RangeId(u32::from(me.session.node.0));
-        directory.handle(directory::Input::Opened { range }, Now(0), &mut Vec::new());
-        Self { directory, me, verdicts: 0, mutant: plan.mutant }
+        directory.handle(directory::Input::View(view), Now(1), &mut Vec::new());
+        let scenes = (0..plan.scenes.len()).map(|scene| plan.own(scene).into()).collect();
+        Self { directory, now: Now(1), me, scenes, mutant: plan.mutant }
     }
 
     pub(crate) fn register(&mut self, entity: OnlineId, owner: Own) {
-        self.directory.handle(directory::Input::Registered { entity, owner, label: None }, Now(0), &mut Vec::new());
+        let input = directory::Input::Registered { entity, owner, label: None };
+        self.directory.handle(input, self.now, &mut Vec::new());
     }
 
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
+        let mut out = Vec::new();
         let input = match cue.clone() {
             Cue::Hear(Envelope { from, message: Message::Control(control), .. }) => {
-                let control = self.mutant.asked(&self.directory, control);
+                let mutant = self.mutant;
+                let control = mutant.asked(self, from, control, &mut out);
                 directory::Input::Heard { from, control }
             }
-            // A member takes no view that is older than its own.
-            Cue::Sentenced(dead) if dead.len() > self.verdicts && self.mutant != Mutant::NobodyIsSentenced => {
-                self.verdicts = dead.len();
-                directory::Input::View(Arc::new(View { version: dead.len() as u64, dead, ..View::default() }))
+            Cue::View(_) if self.mutant == Mutant::NobodyIsSentenced => return Effects::default(),
+            Cue::View(view) => directory::Input::View(view),
+            Cue::Tick => {
+                self.now.0 += TICK_US;
+                directory::Input::Tick
             }
-            Cue::Sentenced(_) | Cue::Tick => return Effects::default(),
             cue @ (Cue::Hear(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_) | Cue::Adopt(_))
             | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Say { .. }) => {
                 panic!("expected a home's cue, got {cue:?}")
             }
         };
-        let mut out = Vec::new();
-        self.directory.handle(input, Now(0), &mut out);
+        self.directory.handle(input, self.now, &mut out);
         let tell = |output| match output {
             directory::Output::Tell { to, control } => {
                 Some(Envelope { from: self.me, to, message: Message::Control(control) })
             }
             directory::Output::Lost(_)
+            | directory::Output::Event(_)
             | directory::Output::Ask(_)
-            | directory::Output::GivenAway
-            | directory::Output::Event(_) => None,
+            | directory::Output::GivenAway => None,
         };
         Effects { says: out.into_iter().filter_map(tell).collect(), ..Effects::default() }
     }
@@ -74,7 +77,8 @@ impl Home {
 pub(crate) enum Fate {
     Accepted,
     Busy,
-    Applied,
+    /// Under which base its number counted.
+    Applied(Epoch),
     Dead,
     Unknown,
 }
@@ -85,6 +89,8 @@ pub(crate) struct Desk {
     pub(crate) router: Router,
     pub(crate) now: Now,
     me: Place,
+    /// Where a question to a home may come.
+    ears: Vec<Place>,
     /// By number.
     pub(crate) fates: BTreeMap<u8, Fate>,
     mutant: Mutant,
@@ -93,12 +99,18 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new(plan: &Plan, me: Place) -> Self {
         let router = Router::new(me, plan.limits());
-        Self { router, now: Now(1), me, fates: BTreeMap::new(), mutant: plan.mutant }
+        Self { router, now: Now(1), me, ears: plan.ears(), fates: BTreeMap::new(), mutant: plan.mutant }
     }
 
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
+        let mut base = Epoch::ZERO;
         let input = match cue.clone() {
-            Cue::Hear(Envelope { message: Message::Control(control), .. }) => router::Input::Heard(control),
+            Cue::Hear(Envelope { message: Message::Control(control), .. }) => {
+                if let Control::Ack { base: counted, .. } = control {
+                    base = counted;
+                }
+                router::Input::Heard(control)
+            }
             Cue::Say { number, entity, tell } => {
                 let ticket = router::Ticket(u64::from(number));
                 router::Input::Send(vec![ToSend { ticket, entity, payload: speech(number, tell) }])
@@ -109,19 +121,19 @@ impl Desk {
                 self.now.0 += TICK_US;
                 router::Input::Tick
             }
-            cue @ (Cue::Hear(_) | Cue::Sentenced(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_))
+            cue @ (Cue::Hear(_) | Cue::View(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_))
             | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. }) => panic!("expected a router's cue, got {cue:?}"),
         };
         let mut out = Vec::new();
         self.router.handle(input, self.now, &mut out);
         let mut effects = Effects::default();
         for output in out {
-            self.perform(output, &mut effects);
+            self.perform(output, base, &mut effects);
         }
         effects
     }
 
-    fn perform(&mut self, output: router::Output, effects: &mut Effects) {
+    fn perform(&mut self, output: router::Output, base: Epoch, effects: &mut Effects) {
         let (ticket, fate) = match output {
             router::Output::Data { to, data } => {
                 effects.says.push(Envelope { from: self.me, to: to.into(), message: Message::Data(data) });
@@ -129,13 +141,16 @@ impl Desk {
             }
             router::Output::AskHome { entity, mut nonce } => {
                 nonce.0 = 0;
-                let message = Message::Control(Control::Query { entity, nonce });
-                effects.says.push(Envelope { from: self.me, to: home(entity), message });
+                let query = |&to: &Place| {
+                    let message = Message::Control(Control::Query { entity, nonce });
+                    Envelope { from: self.me, to, message }
+                };
+                effects.says.extend(self.ears.iter().map(query));
                 return;
             }
             router::Output::Accepted(ticket) => (ticket, Fate::Accepted),
             router::Output::Busy(ticket) => (ticket, Fate::Busy),
-            router::Output::Applied(ticket) => (ticket, Fate::Applied),
+            router::Output::Applied(ticket) => (ticket, Fate::Applied(base)),
             router::Output::Dead(ticket) => (ticket, Fate::Dead),
             router::Output::Unknown(ticket) => (ticket, Fate::Unknown),
         };

@@ -4,16 +4,18 @@
 //! each state and cue, and the search handles numbers.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use slipgate_cluster::{Envelope, Place, Port};
+use slipgate_cluster::{Envelope, Place, Port, View};
 use slipgate_entity::FixedMap;
 
 use super::bits::Bits;
 use super::canon;
 use super::cue::{Cue, Effects};
+use super::deeds::Deeds;
 use super::desks::{Desk, Home};
 use super::invariants::check_change;
-use super::plan::Plan;
+use super::plan::{Plan, session};
 use super::sight::Sight;
 use super::stage::Stage;
 
@@ -74,6 +76,8 @@ pub(crate) struct Ensemble {
     ticks: Vec<CueId>,
     /// What an actor may be prompted to do, so far in the plan, and is moved by.
     prompts: FixedMap<(ActorId, u64), Rc<[CueId]>>,
+    views: FixedMap<u64, Arc<View>>,
+    view_cues: FixedMap<(Slot, u64), CueId>,
 }
 
 /// The state of every actor whose node is dead.
@@ -93,26 +97,37 @@ impl Ensemble {
             outcomes: FixedMap::default(),
             ticks: Vec::new(),
             prompts: FixedMap::default(),
+            views: FixedMap::default(),
+            view_cues: FixedMap::default(),
         };
         assert_eq!(ensemble.actor(Actor::Gone), GONE);
         ensemble.ticks = (0..ensemble.places.len()).map(|slot| ensemble.cue(Cue::Tick, slot)).collect();
         ensemble
     }
 
-    /// Everybody as they are at first.
+    /// Everybody who is there at first, as they are then.
     pub(crate) fn cast(&mut self) -> Vec<ActorId> {
+        let view = self.view(Deeds::default());
+        let joins = self.plan.joins.clone();
+        let is_late = |place: Place| joins.iter().any(|&node| place.session == session(node));
+        let places = self.places.clone();
+        places.into_iter().map(|place| if is_late(place) { GONE } else { self.enter(place, &view) }).collect()
+    }
+
+    /// Somebody who begins with a view.
+    fn enter(&mut self, place: Place, view: &Arc<View>) -> ActorId {
         let plan = self.plan.clone();
-        let cast = |&place: &Place| match place.port {
+        let actor = match place.port {
             Port::Scene(scene) => {
                 let here = usize::from(scene.number()) - 1;
-                let mut stage = Stage::new(&plan, plan.own(here));
+                let mut stage = Stage::new(&plan, plan.own(here), view.clone());
                 for index in (0..plan.entities.len()).filter(|&index| plan.entities[index].scene == here) {
                     stage.spawn(plan.entity(index));
                 }
                 Actor::Scene(Box::new(stage))
             }
             Port::Directory => {
-                let mut home = Home::new(&plan, place);
+                let mut home = Home::new(&plan, place, view.clone());
                 let here = place.session.node.0;
                 for (index, start) in plan.entities.iter().enumerate().filter(|(_, start)| start.home == here) {
                     home.register(plan.entity(index), plan.own(start.scene));
@@ -122,7 +137,32 @@ impl Ensemble {
             Port::Router(_) => Actor::Desk(Box::new(Desk::new(&plan, place))),
             Port::Manager | Port::Member | Port::Admin => panic!("expected an actor of the plan, got {place:?}"),
         };
-        self.places.clone().iter().map(cast).map(|actor| self.actor(actor)).collect()
+        self.actor(actor)
+    }
+
+    /// Those of a node that joins after `deeds`.
+    pub(crate) fn newcomers(&mut self, node: u16, deeds: Deeds) -> Vec<(Slot, ActorId)> {
+        let view = self.view(deeds);
+        let places: Vec<_> = self.places.iter().copied().enumerate().collect();
+        let here = places.into_iter().filter(|(_, place)| place.session == session(node));
+        here.map(|(slot, place)| (slot, self.enter(place, &view))).collect()
+    }
+
+    /// The cluster after `deeds`.
+    fn view(&mut self, deeds: Deeds) -> Arc<View> {
+        let Self { views, plan, .. } = self;
+        views.or_insert_with(deeds.as_u64(), || deeds.view(plan)).clone()
+    }
+
+    /// An actor is told the cluster as it is after `deeds`.
+    pub(crate) fn view_cue(&mut self, slot: Slot, deeds: Deeds) -> CueId {
+        if let Some(&cue) = self.view_cues.get(&(slot, deeds.as_u64())) {
+            return cue;
+        }
+        let view = self.view(deeds);
+        let cue = self.cue(Cue::View(view), slot);
+        self.view_cues.insert((slot, deeds.as_u64()), cue);
+        cue
     }
 
     pub(crate) fn slot(&self, place: Place) -> Option<Slot> {
@@ -309,7 +349,7 @@ pub(crate) fn text(actor: &Actor) -> String {
             let debug = format!("{scene:?} {bodies:?} {aside:?} {staged:?} {answers:?}");
             canon::text(&debug, *now, &stage.told_nonces())
         }
-        Actor::Home(home) => format!("{home:?}"),
+        Actor::Home(home) => canon::text(&format!("{home:?}"), home.now, &[]),
         Actor::Desk(desk) => canon::text(&format!("{desk:?}"), desk.now, &[]),
         Actor::Gone => "gone".into(),
     }

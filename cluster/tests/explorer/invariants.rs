@@ -1,7 +1,7 @@
 //! What must hold in every state, and what must have come about once everything is at rest.
 
 use slipgate_cluster::message::Sender;
-use slipgate_cluster::{Epoch, Record};
+use slipgate_cluster::{Epoch, Own, Record};
 
 use super::desks::Fate;
 use super::plan::Plan;
@@ -37,8 +37,22 @@ impl<'a> Sights<'a> {
         })
     }
 
+    /// The record, if there is a home that is complete. Where a former home goes on, since it has yet to hear of the
+    /// next one, that one's word counts.
     fn record(&self, index: usize) -> Option<Record> {
-        self.homes.iter().find_map(|records| records[index])
+        self.homes.iter().filter_map(|records| records[index]).max_by_key(|record| record.epoch)
+    }
+
+    /// Bit per entity: it lives, and is not lost with those for whom `is_dead` holds. Where no home knows, that is
+    /// certain only if none of them has a copy.
+    pub(crate) fn safe_from(&self, is_dead: impl Fn(u16) -> bool) -> u8 {
+        let is_there = |own: Own| is_dead(own.session.node.0);
+        let is_safe = |&index: &usize| match self.record(index) {
+            Some(Record { owner: Some(owner), .. }) => !is_there(owner),
+            Some(Record { owner: None, .. }) => false,
+            None => self.holders(index).all(|(scene, _)| !is_there(scene.me)),
+        };
+        (0..self.plan.entities.len()).filter(is_safe).fold(0, |bits, index| bits | 1 << index)
     }
 
     fn holders(&self, index: usize) -> impl Iterator<Item = (&'a Scene, &'a Here)> + '_ {
@@ -53,11 +67,19 @@ impl<'a> Sights<'a> {
     }
 
     fn one_owner(&self, index: usize) -> Result<(), String> {
+        let mut terms: Vec<_> = self.homes.iter().filter_map(|records| Some(records[index]?.epoch.term())).collect();
+        terms.sort_unstable();
+        if terms.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(format!("two homes answer in one term: {terms:?}"));
+        }
         let active: Vec<_> = self.holders(index).filter(|(_, here)| here.stand == Stand::Active).collect();
         if let [first, second, ..] = active[..] {
             return Err(format!("two are active: {:?} and {:?}", first.0.me, second.0.me));
         }
         let Some(record) = self.record(index) else { return Ok(()) };
+        if record.base > Epoch::ZERO && !self.plan.may_reset() {
+            return Err(format!("no scene has died, but the streams are reset: {record:?}"));
+        }
         for (scene, here) in active {
             if !record.names(scene.me) || here.data != record.data || here.epoch > record.epoch {
                 return Err(format!("{:?} is active at {:?}, but the record is {record:?}", scene.me, here.epoch));
@@ -75,6 +97,10 @@ impl<'a> Sights<'a> {
     fn streams(&self, index: usize) -> Result<(), String> {
         self.told_by_tool(index)?;
         let Some(counted) = self.counted(index) else { return Ok(()) };
+        if self.plan.may_reset() {
+            // A copy that is revived says its numbers anew, and what it has heard may have gaps.
+            return Ok(());
+        }
         for (sender, heard) in &counted.body.heard {
             if let Sender::Entity(_) = sender
                 && heard.iter().zip(1..).any(|(&heard, next)| heard != next)
@@ -88,22 +114,24 @@ impl<'a> Sights<'a> {
     fn told_by_tool(&self, index: usize) -> Result<(), String> {
         let Some(tool) = self.tool else { return Ok(()) };
         let record = self.record(index);
-        let to_it = self.plan.says.iter().zip(&tool.fates).zip(1u8..).filter(|((line, _), _)| line.to == index);
+        let is_reset = record.is_some_and(|record| record.base > Epoch::ZERO);
+        let is_active = self.holders(index).any(|(_, here)| here.stand == Stand::Active);
         let heard = self.counted(index).map(|here| here.heard_from_tool(self.plan));
+        let to_it = self.plan.says.iter().zip(&tool.fates).zip(1u8..).filter(|((line, _), _)| line.to == index);
         for ((_, fate), number) in to_it {
             let is_heard = heard.is_none_or(|heard| heard.contains(&number));
             let is_passed = heard.is_some_and(|heard| heard.last().is_some_and(|&last| last > number));
             match fate {
-                Some(Fate::Applied) if !is_heard => {
+                Some(Fate::Applied(base)) if !is_heard && record.is_some_and(|record| record.base == *base) => {
                     return Err(format!("message {number} is acknowledged and not in the copy that counts"));
                 }
                 Some(Fate::Accepted | Fate::Dead) if !is_heard && is_passed => {
                     return Err(format!("message {number} is left out: {heard:?} are applied"));
                 }
-                Some(Fate::Dead) if record.is_some_and(|record| record.owner.is_some() || record.lost) => {
+                Some(Fate::Dead) if is_active && !is_reset => {
                     return Err(format!("message {number} is answered dead, but the record is {record:?}"));
                 }
-                Some(Fate::Unknown) if record.is_some_and(|record| record.owner.is_some() || !record.lost) => {
+                Some(Fate::Unknown) if record.is_some_and(|record| !record.lost) && !is_reset => {
                     return Err(format!("message {number} is answered unknown, but the record is {record:?}"));
                 }
                 Some(_) | None => {}
@@ -130,11 +158,14 @@ impl<'a> Sights<'a> {
     }
 
     /// What must have come about once faults have ceased and nothing moves any more.
-    pub(crate) fn check_at_rest(&self) -> Result<(), String> {
+    pub(crate) fn check_at_rest(&self, safe: u8) -> Result<(), String> {
         self.check()?;
         for (index, entity) in self.plan.entities().into_iter().enumerate() {
             let Some(record) = self.record(index) else { return Err(format!("nobody is the home of {entity}")) };
             let holders: Vec<_> = self.holders(index).map(|(scene, here)| (scene.me, here.stand)).collect();
+            if record.lost && safe & 1 << index != 0 {
+                return Err(format!("{entity} is lost, though its owner has not died: {holders:?}"));
+            }
             match record.owner {
                 Some(owner) if holders == [(owner, Stand::Active)] => {}
                 None if holders.is_empty() => {}
@@ -157,7 +188,8 @@ impl<'a> Sights<'a> {
 /// What a home may never do to a record: lower its epoch, or bring back the dead.
 pub(crate) fn check_change(before: &Sight, after: &Sight) -> Result<(), String> {
     let (Sight::Home(before), Sight::Home(after)) = (before, after) else { return Ok(()) };
-    for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
+    for (before, after) in before.iter().zip(after) {
+        let (Some(before), Some(after)) = (before, after) else { continue };
         let was_dead = before.owner.is_none() && before.epoch > Epoch::ZERO;
         if after.epoch < before.epoch || (was_dead && after != before) {
             return Err(format!("the record {before:?} becomes {after:?}"));

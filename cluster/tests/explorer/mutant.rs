@@ -2,13 +2,16 @@
 //!
 //! The machines stay as they are; what they hear and say is bent on the way.
 
-use slipgate_cluster::directory::Directory;
-use slipgate_cluster::message::{Control, Message, Prepare};
+use slipgate_cluster::claim::Stake;
+use slipgate_cluster::directory;
+use slipgate_cluster::legacy::Legacy;
+use slipgate_cluster::message::{Control, Data, Message, Prepare};
 use slipgate_cluster::scene::{Input, Route};
 use slipgate_cluster::stream::Received;
-use slipgate_cluster::{Envelope, Record};
+use slipgate_cluster::{Envelope, Epoch, Place, Record};
 
 use super::cue::Effects;
+use super::desks::Home;
 use super::stage::Stage;
 
 /// The rule that is switched off.
@@ -35,21 +38,47 @@ pub(crate) enum Mutant {
     RouterNeverRepeats,
     /// The target asks the home to name it only when a copy comes in.
     TargetAsksOnce,
-    /// Verdicts reach no home.
+    /// Views reach no home.
     NobodyIsSentenced,
+    /// A home that is rebuilt decides by the first scene's claims alone.
+    FirstClaimDecides,
+    /// Scenes do not claim that an entity has left them.
+    GoneIsNotClaimed,
+    /// Scenes do not claim copies that wait.
+    StagedIsNotClaimed,
+    /// Scenes claim whoever is frozen as active.
+    LeavingIsClaimedAsActive,
+    /// The next home of a range is in the same term.
+    TermsStay,
+    /// Scenes take a former home's word for the present one's.
+    FormerHomeIsBelieved,
+    /// Scenes stage copies under labels of a former term.
+    OldCopiesAreStaged,
+    /// A home that retires hands an empty page over.
+    LegacyIsEmpty,
 }
 
 impl Mutant {
-    /// A scene is about to hear something.
-    pub(crate) fn hears(self, stage: &mut Stage, message: &Message, effects: &mut Effects) {
-        if let (Self::AcknowledgesWhatItHolds, Message::Data(data)) = (self, message)
-            && stage.scene.route(data.entity) == Route::Hold
-        {
-            let (owner, epoch) = (stage.scene.me(), stage.scene.stand(data.entity).map(|stand| stand.epoch));
-            let Some(epoch) = epoch else { return };
-            let (entity, stream, upto, base) = (data.entity, data.stream, data.seq, data.base);
-            let message = Message::Control(Control::Ack { entity, stream, upto, owner, epoch, base });
-            effects.says.push(Envelope { from: owner.into(), to: data.reply_to, message });
+    /// A scene is about to hear something. Returns what it hears instead.
+    pub(crate) fn hears(self, stage: &mut Stage, message: Message, effects: &mut Effects) -> Message {
+        match (self, message) {
+            (Self::AcknowledgesWhatItHolds, Message::Data(data)) => {
+                acknowledge_if_held(stage, &data, effects);
+                Message::Data(data)
+            }
+            (Self::FormerHomeIsBelieved, Message::Control(Control::RecordIs { entity, mut record, nonce })) => {
+                let term = stage.view.term_of(entity.range());
+                if record.epoch.term() < term {
+                    record = record.in_term(term);
+                }
+                Message::Control(Control::RecordIs { entity, record, nonce })
+            }
+            (Self::OldCopiesAreStaged, Message::Prepare(prepare)) => {
+                let term = stage.view.term_of(prepare.entity.range());
+                let label = if prepare.label.term() < term { Epoch::new(term, 1) } else { prepare.label };
+                Message::Prepare(Prepare { label, ..Prepare::clone(&prepare) }.into())
+            }
+            (_, message) => message,
         }
     }
 
@@ -65,6 +94,19 @@ impl Mutant {
                 let mut prepare = Prepare::clone(&prepare);
                 prepare.image.sending.clear();
                 Some(Message::Prepare(prepare.into()))
+            }
+            (_, Message::Control(Control::Claims { range, term, after, mut claims, more })) => {
+                claims.retain(|claim| match claim.stake {
+                    Stake::Gone(_) => self != Self::GoneIsNotClaimed,
+                    Stake::Staged { .. } => self != Self::StagedIsNotClaimed,
+                    Stake::Active(_) | Stake::Leaving { .. } | Stake::Despawning(_) => true,
+                });
+                for claim in &mut claims {
+                    if let (Self::LeavingIsClaimedAsActive, Stake::Leaving { title, .. }) = (self, &claim.stake) {
+                        claim.stake = Stake::Active(*title);
+                    }
+                }
+                Some(Message::Control(Control::Claims { range, term, after, claims, more }))
             }
             (_, Message::Control(Control::Cas { entity, owner, epoch, new, nonce })) => {
                 let me = stage.scene.me();
@@ -90,16 +132,48 @@ impl Mutant {
         }
     }
 
-    /// A home is about to be asked for a change.
-    pub(crate) fn asked(self, directory: &Directory, control: Control) -> Control {
-        let Control::Cas { entity, owner, mut epoch, mut new, nonce } = control else { return control };
-        if let Some(Record { owner: Some(_), epoch: latest, data, .. }) = directory.record(entity)
-            && self == Self::EpochDoesNotCount
-        {
-            epoch = latest;
-            let copy = if new.data == new.epoch { latest.next() } else { data };
-            new = Record { epoch: latest.next(), data: copy, ..new };
+    /// A home is about to hear something. Returns what it hears instead.
+    pub(crate) fn asked(
+        self,
+        home: &mut Home,
+        from: Place,
+        control: Control,
+        out: &mut Vec<directory::Output>,
+    ) -> Control {
+        match (self, control) {
+            (Self::FirstClaimDecides, Control::Claims { range, term, after, claims, more }) => {
+                let first = Control::Claims { range, term, after, claims, more };
+                let input = directory::Input::Heard { from, control: first.clone() };
+                home.directory.handle(input, home.now, out);
+                for &other in home.scenes.iter().filter(|&&place| place != from) {
+                    let control = Control::Claims { range, term, after, claims: Vec::new(), more: false };
+                    home.directory.handle(directory::Input::Heard { from: other, control }, home.now, out);
+                }
+                first
+            }
+            (Self::EpochDoesNotCount, Control::Cas { entity, owner, epoch, new, nonce }) => {
+                let Some(Record { owner: Some(_), epoch: latest, data, .. }) = home.directory.record(entity) else {
+                    return Control::Cas { entity, owner, epoch, new, nonce };
+                };
+                let data = if new.data == new.epoch { latest.next() } else { data };
+                let new = Record { epoch: latest.next(), data, ..new };
+                Control::Cas { entity, owner, epoch: latest, new, nonce }
+            }
+            (Self::LegacyIsEmpty, Control::Bequest { range, term, after, legacy: Legacy::Page { more, .. } }) => {
+                let legacy = Legacy::Page { records: Vec::new(), more, absent_is_lost: false };
+                Control::Bequest { range, term, after, legacy }
+            }
+            (_, control) => control,
         }
-        Control::Cas { entity, owner, epoch, new, nonce }
+    }
+}
+
+fn acknowledge_if_held(stage: &Stage, data: &Data, effects: &mut Effects) {
+    let Some(stand) = stage.scene.stand(data.entity) else { return };
+    if stage.scene.route(data.entity) == Route::Hold {
+        let (owner, epoch) = (stage.scene.me(), stand.epoch);
+        let (entity, stream, upto, base) = (data.entity, data.stream, data.seq, data.base);
+        let message = Message::Control(Control::Ack { entity, stream, upto, owner, epoch, base });
+        effects.says.push(Envelope { from: owner.into(), to: data.reply_to, message });
     }
 }

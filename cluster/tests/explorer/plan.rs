@@ -1,5 +1,6 @@
 //! What is explored: who is there, what they are asked for, and what may go wrong.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use slipgate_cluster::message::{Control, Message};
@@ -32,6 +33,12 @@ pub(crate) struct Plan {
     pub(crate) reports: bool,
     /// Nodes that may die.
     pub(crate) deaths: Vec<u16>,
+    /// Nodes that may give their homes away, since they are about to stop.
+    pub(crate) retires: Vec<u16>,
+    /// Nodes that may join later; with their scenes they are not there at first.
+    pub(crate) joins: Vec<u16>,
+    /// Who becomes the home of what a home leaves: the first of these that can.
+    pub(crate) heirs: Vec<u16>,
     /// The rule that is switched off.
     pub(crate) mutant: Mutant,
 }
@@ -69,6 +76,9 @@ impl Plan {
             forgets: 0,
             reports: false,
             deaths: Vec::new(),
+            retires: Vec::new(),
+            joins: Vec::new(),
+            heirs: Vec::new(),
             mutant: Mutant::None,
         }
     }
@@ -111,6 +121,18 @@ impl Plan {
         Self { deaths: nodes.to_vec(), ..self }
     }
 
+    pub(crate) fn retires(self, nodes: &[u16]) -> Self {
+        Self { retires: nodes.to_vec(), ..self }
+    }
+
+    pub(crate) fn joins(self, nodes: &[u16]) -> Self {
+        Self { joins: nodes.to_vec(), ..self }
+    }
+
+    pub(crate) fn heirs(self, nodes: &[u16]) -> Self {
+        Self { heirs: nodes.to_vec(), ..self }
+    }
+
     pub(crate) fn without(self, mutant: Mutant) -> Self {
         Self { mutant, ..self }
     }
@@ -143,15 +165,33 @@ impl Plan {
         (0..self.entities.len()).map(|index| self.entity(index)).collect()
     }
 
+    /// Every node but the tool's, which has nothing but its router.
+    pub(crate) fn nodes(&self) -> BTreeSet<u16> {
+        let homes = self.entities.iter().map(|start| start.home);
+        self.scenes.iter().copied().chain(homes).chain(self.heirs.iter().copied()).collect()
+    }
+
+    /// Nodes that may ever be a home.
+    fn homes(&self) -> BTreeSet<u16> {
+        self.entities.iter().map(|start| start.home).chain(self.heirs.iter().copied()).collect()
+    }
+
+    /// Where somebody who asks the home of an entity is heard: he, or the link that carries his question, may know
+    /// another view than the home, so it may come to everybody who ever is one.
+    pub(crate) fn ears(&self) -> Vec<Place> {
+        self.homes().into_iter().map(|node| Place { session: session(node), port: Port::Directory }).collect()
+    }
+
     /// Who acts, in the order of their slots: scenes, homes, the router.
     pub(crate) fn places(&self) -> Vec<Place> {
         let scenes = (0..self.scenes.len()).map(|scene| self.own(scene).into());
-        let mut homes: Vec<_> = self.entities.iter().map(|start| start.home).collect();
-        homes.sort_unstable();
-        homes.dedup();
-        let homes = homes.into_iter().map(|node| Place { session: session(node), port: Port::Directory });
         let router = Place { session: session(self.router), port: Port::Router(0) };
-        scenes.chain(homes).chain([router]).collect()
+        scenes.chain(self.ears()).chain([router]).collect()
+    }
+
+    /// Whether a copy may be revived that has missed something: where a home dies, and a scene with what it knows.
+    pub(crate) fn may_reset(&self) -> bool {
+        !self.heirs.is_empty() && self.deaths.iter().any(|node| self.scenes.contains(node))
     }
 
     /// Spans that the explorer can tell apart; see [`canon`](super::canon).
@@ -177,10 +217,4 @@ impl Plan {
 /// The first life of a node.
 pub(crate) fn session(node: u16) -> Session {
     Session::new(node, 1)
-}
-
-/// The home of an entity: its range has the number of the node.
-pub(crate) fn home(entity: OnlineId) -> Place {
-    let node = u16::try_from(entity.range().0).expect("ranges are numbered like nodes");
-    Place { session: session(node), port: Port::Directory }
 }

@@ -50,7 +50,8 @@ impl Rest {
             }
             if before == run.world.actors {
                 let sights = run.world.actors.iter().map(|&actor| &ensemble.part(actor).sight);
-                Sights::new(&ensemble.plan, sights).check_at_rest().map_err(|fault| (fault, run.given.clone()))?;
+                let sights = Sights::new(&ensemble.plan, sights);
+                sights.check_at_rest(run.world.script.safe).map_err(|fault| (fault, run.given.clone()))?;
                 for digest in passed {
                     self.known.insert(digest, ());
                 }
@@ -74,15 +75,12 @@ struct Run {
 }
 
 impl Run {
-    /// Everybody learns who is dead.
+    /// Everybody learns who is dead, and who the home of what is.
     fn judge(&mut self, ensemble: &mut Ensemble) {
-        self.world.script.sentenced = self.world.script.dead;
-        if self.world.script.dead == 0 {
-            return;
-        }
-        let verdicts = self.world.verdicts(ensemble);
-        self.on_the_way.extend(verdicts);
-        let dead: Vec<_> = self.world.dead_nodes(ensemble).collect();
+        self.world.judge(ensemble);
+        let views = self.world.views(ensemble);
+        self.on_the_way.extend(views);
+        let dead = self.world.dead_nodes(ensemble);
         let scenes = ensemble.plan.scenes.len();
         for slot in self.world.alive().filter(|&slot| slot < scenes) {
             for &node in &dead {

@@ -1,12 +1,14 @@
 //! The shell around a scene: it keeps the bodies and does what the machine orders, at once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use slipgate_cluster::message::{Control, Identity, Message, Nonce, Prepare};
+use slipgate_cluster::claim::{Claim, Stake};
+use slipgate_cluster::message::{Control, Identity, Message, Nonce, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::scene::{Answer, Destination, Input, MoveRequest, Output, Scene, Settings, Ticket};
 use slipgate_cluster::stream::SendStream;
-use slipgate_cluster::{Envelope, Epoch, Now, Own, Record};
+use slipgate_cluster::{Envelope, Epoch, Now, Own, Place, Record, View};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
 use uuid::Uuid;
 
@@ -14,12 +16,17 @@ use super::body::Body;
 use super::canon::{FORGET_US, LATE_US, TICK_US};
 use super::cue::{Cue, Effects};
 use super::mutant::Mutant;
-use super::plan::{Plan, home};
+use super::plan::Plan;
 
 /// A scene with its bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) scene: Scene,
+    /// Where a question to a home may come.
+    ears: Vec<Place>,
+    may_reset: bool,
+    /// The cluster as it was last told.
+    pub(crate) view: Arc<View>,
     pub(crate) now: Now,
     pub(crate) bodies: BTreeMap<OnlineId, Body>,
     /// Copies decoded and not installed, with their labels.
@@ -34,10 +41,15 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn new(plan: &Plan, me: Own) -> Self {
+    pub(crate) fn new(plan: &Plan, me: Own, view: Arc<View>) -> Self {
         let types = vec![(TypeName("walker".into()), 1)];
+        let mut scene = Scene::new(Settings { me, capacity: 8, types, limits: plan.limits() });
+        scene.handle(Input::View(view.clone()), Now(1), &mut Vec::new());
         Self {
-            scene: Scene::new(Settings { me, capacity: 8, types, limits: plan.limits() }),
+            scene,
+            view,
+            ears: plan.ears(),
+            may_reset: plan.may_reset(),
             now: Now(1),
             bodies: BTreeMap::new(),
             aside: BTreeMap::new(),
@@ -70,13 +82,19 @@ impl Stage {
             Cue::Hear(Envelope { from, message, .. }) => {
                 let message = self.with_own_nonce(message);
                 let mutant = self.mutant;
-                mutant.hears(self, &message, &mut effects);
+                let message = mutant.hears(self, message, &mut effects);
                 Input::Heard { from, message }
             }
             Cue::Tick => self.wait(TICK_US),
             Cue::Late => self.wait(LATE_US),
             Cue::Forget => self.wait(FORGET_US),
             Cue::PeerLost(session) => Input::PeerLost(session),
+            Cue::View(view) => {
+                if view.version > self.view.version {
+                    self.view = view.clone();
+                }
+                Input::View(view)
+            }
             Cue::Migrate { number, entity, to } => Input::Migrate(MoveRequest {
                 ticket: Some(Ticket(u64::from(number))),
                 id: MoveId(Uuid::from_u128(u128::from(number))),
@@ -85,7 +103,7 @@ impl Stage {
                 body_bytes: 0,
             }),
             Cue::Despawn { number, entity } => Input::Despawn { ticket: Ticket(100 + u64::from(number)), entity },
-            Cue::Sentenced(_) | Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),
+            Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),
         };
         self.step(input, &mut effects);
         self.step(Input::Flush, &mut effects);
@@ -113,6 +131,8 @@ impl Stage {
                 match body.hear(sender, &payload) {
                     Ok(None) => {}
                     Ok(Some((to, payload))) => self.step(Input::Sends { entity, to, payload }, effects),
+                    // A sender that was revived says its numbers anew.
+                    Err(_) if self.may_reset && matches!(sender, Sender::Entity(_)) => {}
                     Err(fault) => effects.faults.push(format!("{entity} at {:?}: {fault}", self.scene.me())),
                 }
             }
@@ -159,8 +179,8 @@ impl Stage {
     fn say(&mut self, to: Destination, message: Message, effects: &mut Effects) {
         let me = self.scene.me();
         let to = match to {
-            Destination::Place(place) => place,
-            Destination::Home(entity) => home(entity),
+            Destination::Place(place) => vec![place],
+            Destination::Home(_) => self.ears.clone(),
         };
         let message = match message {
             Message::Control(control) => Message::Control(self.with_told_nonce(control)),
@@ -174,7 +194,7 @@ impl Stage {
         };
         let mutant = self.mutant;
         if let Some(message) = mutant.says(self, message, effects) {
-            effects.says.push(Envelope { from: me.into(), to, message });
+            effects.says.extend(to.into_iter().map(|to| Envelope { from: me.into(), to, message: message.clone() }));
         }
     }
 
@@ -193,6 +213,12 @@ impl Stage {
             *nonce = Nonce(self.nonces.get(entity).map_or(0, |last| last.1));
         } else if let Control::Cas { nonce, .. } | Control::Query { nonce, .. } = &mut control {
             *nonce = Nonce(0);
+        } else if let Control::Claims { claims, .. } = &mut control {
+            for Claim { entity, stake, .. } in claims {
+                if let Stake::Staged { nonce, .. } = stake {
+                    *nonce = Nonce(self.nonces.get(entity).map_or(0, |last| last.1));
+                }
+            }
         }
         control
     }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use slipgate_cluster::message::{Control, Message};
-use slipgate_cluster::{Envelope, Own, Place, Port, Record};
+use slipgate_cluster::view::Home;
+use slipgate_cluster::{Envelope, Epoch, Own, Place, Port, Record, View};
 
 use super::cue::Cue;
 use super::ensemble::{CueId, Ensemble, Slot};
@@ -21,18 +22,13 @@ pub(crate) fn tell(search: &mut Search, violation: &Violation) -> String {
         world.take(ensemble, step);
         match step {
             Step::Play(slot, cue) => line(&mut play, ensemble, number, (slot, cue), before[slot]),
-            Step::Die(index) => {
-                put(&mut play, number, &format!("node {} dies", ensemble.plan.deaths[usize::from(index)]))
-            }
-            Step::Sentence(index) => {
-                let node = ensemble.plan.deaths[usize::from(index)];
-                put(&mut play, number, &format!("the manager declares node {node} dead"));
-            }
+            Step::Die(node) => put(&mut play, number, &format!("node {node} dies")),
+            Step::Manage(deed) => put(&mut play, number, &format!("the manager: {deed:?}")),
         }
     }
     if !violation.given.is_empty() {
         play.push_str("  -- all that is on the way is lost; from here on nothing goes wrong --\n");
-        world.script.sentenced = world.script.dead;
+        world.judge(ensemble);
         let shown = violation.given.len().saturating_sub(REST_SHOWN);
         for (at, &(slot, cue)) in violation.given.iter().enumerate() {
             let before = world.actors[slot];
@@ -70,7 +66,7 @@ fn line(play: &mut String, ensemble: &mut Ensemble, number: usize, (slot, cue): 
 fn what(cue: &Cue) -> String {
     match cue {
         Cue::Hear(envelope) => format!("hears {} from {}", message(envelope), place(envelope.from)),
-        Cue::Sentenced(dead) => format!("hears who is dead: {dead:?}"),
+        Cue::View(view) => format!("is told view {}: homes {}, dead {:?}", view.version, homes(view), view.dead),
         Cue::Tick => "repeats what is unanswered".into(),
         Cue::Late => "finds that every deadline is over".into(),
         Cue::Forget => "forgets its tombstones".into(),
@@ -112,13 +108,19 @@ fn message(envelope: &Envelope) -> String {
     }
 }
 
+fn homes(view: &View) -> String {
+    let home = |home: &Home| format!("{} at node {} in term {}", home.range, home.session.node.0, home.term);
+    view.homes.values().map(home).collect::<Vec<_>>().join(", ")
+}
+
 fn record(record: &Record) -> String {
     let owner = match record.owner {
         Some(owner) => own(owner),
         None if record.lost => "lost".into(),
         None => "dead".into(),
     };
-    format!("({owner}, {:?}, data {:?})", record.epoch, record.data)
+    let base = if record.base > Epoch::ZERO { format!(", base {:?}", record.base) } else { String::new() };
+    format!("({owner}, {:?}, data {:?}{base})", record.epoch, record.data)
 }
 
 fn own(own: Own) -> String {

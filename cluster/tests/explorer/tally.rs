@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use slipgate_cluster::claim::Stake;
+use slipgate_cluster::legacy::Legacy;
 use slipgate_cluster::message::{Control, Message};
 
 use super::cue::Cue;
@@ -46,6 +48,7 @@ fn seen(sight: &Sight) -> Vec<&'static str> {
             let word = |record: &slipgate_cluster::Record| match record.owner {
                 None if record.lost => Some("lost"),
                 None => Some("dead"),
+                Some(_) if record.base > slipgate_cluster::Epoch::ZERO => Some("reset"),
                 Some(_) => (record.epoch > record.data).then_some("given up"),
             };
             records.iter().flatten().filter_map(word).collect()
@@ -54,7 +57,7 @@ fn seen(sight: &Sight) -> Vec<&'static str> {
             let word = |fate: &Fate| match fate {
                 Fate::Accepted => "accepted",
                 Fate::Busy => "told busy",
-                Fate::Applied => "applied",
+                Fate::Applied(_) => "applied",
                 Fate::Dead => "told dead",
                 Fate::Unknown => "told unknown",
             };
@@ -68,6 +71,15 @@ fn heard(cue: &Cue) -> Option<&'static str> {
     match cue {
         Cue::Hear(envelope) => match &envelope.message {
             Message::Control(Control::Redirect { .. }) => Some("redirected"),
+            Message::Control(Control::Claims { claims, .. }) => claims.first().map(|claim| match claim.stake {
+                Stake::Active(_) => "claimed as active",
+                Stake::Leaving { .. } => "claimed as leaving",
+                Stake::Despawning(_) => "claimed as despawning",
+                Stake::Staged { .. } => "claimed as staged",
+                Stake::Gone(_) => "claimed as gone",
+            }),
+            Message::Control(Control::Bequest { legacy: Legacy::Page { .. }, .. }) => Some("handed over"),
+            Message::Control(Control::Bequest { legacy: Legacy::Unknown, .. }) => Some("never known"),
             Message::Data(data) if data.hops > 0 => Some("handed on"),
             Message::Data(data) if matches!(data.sender, slipgate_cluster::message::Sender::Entity(_)) => {
                 Some("told on")
@@ -78,7 +90,7 @@ fn heard(cue: &Cue) -> Option<&'static str> {
         },
         Cue::Adopt(_) => Some("adopted"),
         Cue::Forget => Some("tombstone forgotten"),
-        Cue::Sentenced(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) => None,
+        Cue::View(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) => None,
         Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Say { .. } => None,
     }
 }

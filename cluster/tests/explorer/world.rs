@@ -4,27 +4,27 @@
 //! So a step that changes nobody and only adds to what was said takes nothing away: it is taken at once
 //! ([`World::saturate`]), which keeps states apart only where somebody differs.
 
-use std::collections::BTreeMap;
-
-use slipgate_cluster::{Incarnation, NodeId};
-
 use super::bits::Bits;
 use super::canon::mix;
 use super::cue::Cue;
+use super::deeds::{Deed, Deeds};
 use super::ensemble::{ActorId, CueId, Ensemble, GONE, Slot};
-use super::plan::session;
+use super::invariants::Sights;
+use super::plan::{Plan, session};
 use super::sight::{Sight, Stand};
 
 /// How far the plan has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
-    pub(crate) said: u8,
-    pub(crate) moves: u8,
-    pub(crate) despawns: u8,
-    pub(crate) forgets: u8,
-    /// Bit per node of the plan's deaths: dead, and declared dead.
-    pub(crate) dead: u8,
-    pub(crate) sentenced: u8,
+    said: u8,
+    moves: u8,
+    despawns: u8,
+    forgets: u8,
+    /// Bit per node: dead.
+    dead: u16,
+    /// Bit per entity: when a node died last, its owner was another that still lives. So it may not be lost.
+    pub(crate) safe: u8,
+    deeds: Deeds,
 }
 
 impl Script {
@@ -34,13 +34,19 @@ impl Script {
             Cue::Migrate { .. } => self.moves += 1,
             Cue::Despawn { .. } => self.despawns += 1,
             Cue::Forget => self.forgets += 1,
-            Cue::Hear(_) | Cue::Sentenced(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) | Cue::Adopt(_) => {}
+            Cue::Hear(_) | Cue::View(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) | Cue::Adopt(_) => {}
         }
     }
 
     fn digest(self) -> u64 {
-        let Self { said, moves, despawns, forgets, dead, sentenced } = self;
-        [said, moves, despawns, forgets, dead, sentenced].into_iter().fold(1, |sum, byte| sum << 8 | u64::from(byte))
+        let Self { said, moves, despawns, forgets, dead, safe, deeds } = self;
+        let bytes =
+            [said, moves, despawns, forgets, safe].into_iter().fold(1u64, |sum, byte| sum << 8 | u64::from(byte));
+        mix(mix(bytes) ^ u64::from(dead)) ^ mix(deeds.as_u64())
+    }
+
+    fn is_dead(self, node: u16) -> bool {
+        self.dead & 1 << node != 0
     }
 }
 
@@ -59,10 +65,10 @@ pub(crate) struct World {
 pub(crate) enum Step {
     /// An actor gets a cue.
     Play(Slot, CueId),
-    /// The node with this index in the plan's deaths dies.
-    Die(u8),
-    /// The manager declares it dead.
-    Sentence(u8),
+    /// A node dies.
+    Die(u16),
+    /// The manager does something.
+    Manage(Deed),
 }
 
 impl Step {
@@ -72,16 +78,20 @@ impl Step {
                 assert!(slot < 0xf0 && cue < 1 << 24, "expected few slots and cues");
                 u32::try_from(slot).expect("few slots") << 24 | cue
             }
-            Self::Die(index) => 0xfe00_0000 | u32::from(index),
-            Self::Sentence(index) => 0xff00_0000 | u32::from(index),
+            Self::Die(node) => 0xfc00_0000 | u32::from(node),
+            Self::Manage(Deed::Declare(node)) => 0xfd00_0000 | u32::from(node),
+            Self::Manage(Deed::Retire(node)) => 0xfe00_0000 | u32::from(node),
+            Self::Manage(Deed::Join(node)) => 0xff00_0000 | u32::from(node),
         }
     }
 
     pub(crate) fn unpack(packed: u32) -> Self {
-        let index = u8::try_from(packed & 0xff).expect("8 bits");
+        let node = u16::try_from(packed & 0xffff).expect("16 bits");
         match packed >> 24 {
-            0xfe => Self::Die(index),
-            0xff => Self::Sentence(index),
+            0xfc => Self::Die(node),
+            0xfd => Self::Manage(Deed::Declare(node)),
+            0xfe => Self::Manage(Deed::Retire(node)),
+            0xff => Self::Manage(Deed::Join(node)),
             slot => Self::Play(slot as usize, packed & 0xff_ffff),
         }
     }
@@ -89,7 +99,9 @@ impl Step {
 
 impl World {
     pub(crate) fn first(ensemble: &mut Ensemble) -> Self {
-        let (actors, said, script) = (ensemble.cast(), Bits::default(), Script::default());
+        let all_safe = u8::try_from((1u32 << ensemble.plan.entities.len()) - 1).expect("few entities");
+        let script = Script { safe: all_safe, ..Script::default() };
+        let (actors, said) = (ensemble.cast(), Bits::default());
         let mut world = Self { actors, said, digest_of_said: 0, script };
         let all = (0..world.actors.len()).collect();
         world.saturate(ensemble, News { changed: all, said: Vec::new() });
@@ -118,13 +130,19 @@ impl World {
                 ensemble.prompts((slot, actor), self.script.digest(), |ensemble| self.prompts(ensemble, slot));
             steps.extend(prompts.iter().map(|&cue| Step::Play(slot, cue)));
         }
-        for index in 0..u8::try_from(ensemble.plan.deaths.len()).expect("few nodes") {
-            if self.script.dead & 1 << index == 0 {
-                steps.push(Step::Die(index));
-            } else if self.script.sentenced & 1 << index == 0 {
-                steps.push(Step::Sentence(index));
+        let Plan { deaths, retires, joins, .. } = &ensemble.plan;
+        let Script { deeds, .. } = self.script;
+        let is_there = |node: u16| !joins.contains(&node) || deeds.contains(Deed::Join(node));
+        for &node in deaths.iter().filter(|&&node| is_there(node)) {
+            if !self.script.is_dead(node) {
+                steps.push(Step::Die(node));
+            } else if !deeds.contains(Deed::Declare(node)) {
+                steps.push(Step::Manage(Deed::Declare(node)));
             }
         }
+        let retires = retires.iter().filter(|&&node| !self.script.is_dead(node)).map(|&node| Deed::Retire(node));
+        let joins = joins.iter().map(|&node| Deed::Join(node));
+        steps.extend(retires.chain(joins).filter(|&deed| !deeds.contains(deed)).map(Step::Manage));
         steps
     }
 
@@ -136,7 +154,7 @@ impl World {
             Sight::Scene(scene) => {
                 cues.extend(plan.late.then_some(Cue::Late));
                 cues.extend((self.script.forgets < plan.forgets).then_some(Cue::Forget));
-                cues.extend(self.dead_nodes(ensemble).map(|node| Cue::PeerLost(session(node))));
+                cues.extend(self.dead_nodes(ensemble).into_iter().map(|node| Cue::PeerLost(session(node))));
                 let active = |(index, here): (usize, &Option<super::sight::Here>)| {
                     here.as_ref().filter(|here| here.stand == Stand::Active).map(|_| plan.entity(index))
                 };
@@ -145,7 +163,10 @@ impl World {
                         cues.push(Cue::Despawn { number: self.script.despawns + 1, entity });
                     }
                     if self.script.moves < plan.moves {
-                        let others = (0..plan.scenes.len()).map(|index| plan.own(index)).filter(|own| *own != scene.me);
+                        let is_there =
+                            |node| !plan.joins.contains(&node) || self.script.deeds.contains(Deed::Join(node));
+                        let open = (0..plan.scenes.len()).filter(|&index| is_there(plan.scenes[index]));
+                        let others = open.map(|index| plan.own(index)).filter(|own| *own != scene.me);
                         let number = self.script.moves + 1;
                         cues.extend(others.map(|to| Cue::Migrate { number, entity, to }));
                     }
@@ -170,18 +191,16 @@ impl World {
                 self.script.note(ensemble.cue_of(cue));
                 self.play(ensemble, slot, cue, &mut news)
             }
-            Step::Die(index) => {
-                self.die(ensemble, index);
+            Step::Die(node) => {
+                self.die(ensemble, node);
                 None
             }
-            Step::Sentence(index) => {
-                self.script.sentenced |= 1 << index;
-                for (slot, cue) in self.verdicts(ensemble) {
-                    self.hear_of(slot, cue, &mut news);
-                }
+            Step::Manage(deed) => {
+                self.manage(ensemble, deed, &mut news);
                 None
             }
         };
+        self.note_who_is_safe(ensemble);
         self.saturate(ensemble, news);
         fault
     }
@@ -206,26 +225,52 @@ impl World {
         }
     }
 
-    fn die(&mut self, ensemble: &Ensemble, index: u8) {
-        self.script.dead |= 1 << index;
-        let node = ensemble.plan.deaths[usize::from(index)];
-        for slot in 0..self.actors.len() {
-            if ensemble.places[slot].session == session(node) {
-                self.actors[slot] = GONE;
-                self.said.subtract(ensemble.addressed(slot));
-            }
+    fn die(&mut self, ensemble: &Ensemble, node: u16) {
+        let here: Vec<_> = self.alive().filter(|&slot| ensemble.places[slot].session == session(node)).collect();
+        self.script.dead |= 1 << node;
+        self.note_who_is_safe(ensemble);
+        for slot in here {
+            self.actors[slot] = GONE;
+            self.said.subtract(ensemble.addressed(slot));
         }
         self.digest_of_said = self.said.iter().fold(0, |sum, cue| sum.wrapping_add(mix(u64::from(cue))));
     }
 
-    /// The manager's verdicts so far, for everybody who lives.
-    pub(crate) fn verdicts(&self, ensemble: &mut Ensemble) -> Vec<(Slot, CueId)> {
-        let deaths = ensemble.plan.deaths.clone();
-        let sentenced = deaths.iter().enumerate().filter(|(index, _)| self.script.sentenced & 1 << index != 0);
-        let dead: BTreeMap<_, _> = sentenced.map(|(_, &node)| (NodeId(node), Incarnation(1))).collect();
-        let told = |&slot: &Slot| matches!(ensemble.part(self.actors[slot]).sight, Sight::Home(_));
-        let slots: Vec<_> = self.alive().filter(told).collect();
-        slots.into_iter().map(|slot| (slot, ensemble.cue(Cue::Sentenced(dead.clone()), slot))).collect()
+    /// Whoever is owned by a dead node's scene may be lost: as it dies, or since the home named it before it heard.
+    fn note_who_is_safe(&mut self, ensemble: &Ensemble) {
+        if self.script.dead != 0 {
+            let sights = self.actors.iter().map(|&actor| &ensemble.part(actor).sight);
+            self.script.safe &= Sights::new(&ensemble.plan, sights).safe_from(|node| self.script.is_dead(node));
+        }
+    }
+
+    fn manage(&mut self, ensemble: &mut Ensemble, deed: Deed, news: &mut News) {
+        self.script.deeds = self.script.deeds.and(deed);
+        for (slot, cue) in self.views(ensemble) {
+            self.hear_of(slot, cue, news);
+        }
+        if let Deed::Join(node) = deed {
+            for (slot, actor) in ensemble.newcomers(node, self.script.deeds) {
+                self.actors[slot] = actor;
+                news.changed.push(slot);
+            }
+        }
+    }
+
+    /// The manager declares everybody dead who is.
+    pub(crate) fn judge(&mut self, ensemble: &Ensemble) {
+        for node in self.dead_nodes(ensemble) {
+            if !self.script.deeds.contains(Deed::Declare(node)) {
+                self.script.deeds = self.script.deeds.and(Deed::Declare(node));
+            }
+        }
+    }
+
+    /// The cluster as it is told by now, for everybody who lives.
+    pub(crate) fn views(&self, ensemble: &mut Ensemble) -> Vec<(Slot, CueId)> {
+        let is_told = |&slot: &Slot| matches!(ensemble.part(self.actors[slot]).sight, Sight::Home(_) | Sight::Scene(_));
+        let slots: Vec<_> = self.alive().filter(is_told).collect();
+        slots.into_iter().map(|slot| (slot, ensemble.view_cue(slot, self.script.deeds))).collect()
     }
 
     pub(crate) fn alive(&self) -> impl Iterator<Item = Slot> + use<> {
@@ -233,10 +278,8 @@ impl World {
         alive.into_iter()
     }
 
-    pub(crate) fn dead_nodes(&self, ensemble: &Ensemble) -> impl Iterator<Item = u16> + use<> {
-        let dead = self.script.dead;
-        let deaths = ensemble.plan.deaths.clone();
-        deaths.into_iter().enumerate().filter(move |(index, _)| dead & 1 << index != 0).map(|(_, node)| node)
+    pub(crate) fn dead_nodes(&self, ensemble: &Ensemble) -> Vec<u16> {
+        ensemble.plan.deaths.iter().copied().filter(|&node| self.script.is_dead(node)).collect()
     }
 
     /// Says whatever anybody would say without changing.
