@@ -33,7 +33,7 @@ mod explorer {
     pub(crate) mod world;
 }
 
-use explorer::configurations::{ends, friends, handovers, homes, moves, mutants, wide, wide_homes};
+use explorer::configurations::{ends, friends, handovers, homes, moves, mutants, restarts, wide, wide_homes};
 use explorer::plan::Plan;
 use explorer::search::Search;
 use explorer::story;
@@ -67,6 +67,11 @@ fn a_home_that_dies_is_rebuilt_and_nobody_but_the_dead_is_lost() {
 #[test]
 fn a_home_that_stops_hands_its_records_over() {
     explore(handovers(), &["claimed as active", "dead", "handed over", "never known"]);
+}
+
+#[test]
+fn a_node_that_starts_again_is_not_taken_for_its_former_life() {
+    explore(restarts(), &["claimed as leaving", "lost", "redirected"]);
 }
 
 #[test]

@@ -94,6 +94,24 @@ pub(crate) fn homes() -> Vec<Plan> {
     ]
 }
 
+/// Nodes that die and start again, before or after anybody has noticed: 11 is the second life of 1.
+pub(crate) fn restarts() -> Vec<Plan> {
+    let target = |name, home| Plan::new(name, &[1, 2, 12], home).joins(&[12]).deaths(&[2]);
+    let home = |name| Plan::new(name, &[1, 2], 3).joins(&[13]).deaths(&[3]);
+    let source = |name| Plan::new(name, &[1, 2, 11], 1).joins(&[11]).deaths(&[1]);
+    vec![
+        target("the target's node starts again, a move, a message", 3).moves(1).messages(1).late(),
+        target("the target's node starts again, 2 moves", 3).moves(2).late(),
+        target("the target's node starts again, with the home, a move", 2).heirs(&[12, 1]).moves(1).late(),
+        target("the target's node starts again, with the home, 2 moves, no give-up", 2).heirs(&[1, 12]).moves(2),
+        home("the home's node starts again and is heir, a move").heirs(&[13, 4]).moves(1).late(),
+        source("the source's node starts again and is heir, a move, a message, no give-up")
+            .heirs(&[11, 2])
+            .moves(1)
+            .messages(1),
+    ]
+}
+
 /// Homes that are given away at a planned stop.
 pub(crate) fn handovers() -> Vec<Plan> {
     let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]).retires(&[3]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipgate_cluster::view::{Home, Member, ScenePlacement};
-use slipgate_cluster::{Incarnation, NodeId, NodeName, Session, View};
+use slipgate_cluster::{NodeName, Session, View};
 use slipgate_entity::RangeId;
 
 use super::mutant::Mutant;
@@ -69,10 +69,10 @@ impl Deeds {
             match deed {
                 Deed::Join(node) => join(&mut view, plan, node),
                 Deed::Declare(node) => {
-                    view.dead.insert(NodeId(node), Incarnation(1));
+                    view.dead.insert(session(node).node, session(node).incarnation);
                 }
                 Deed::Retire(node) => {
-                    view.draining.insert(NodeId(node), Incarnation(1));
+                    view.draining.insert(session(node).node, session(node).incarnation);
                 }
             }
             pass_homes(&mut view, plan);
@@ -84,11 +84,12 @@ impl Deeds {
 fn join(view: &mut View, plan: &Plan, node: u16) {
     let name = |text: String| NodeName::try_from(text).expect("a letter and a number are a name");
     let (address, admin) = (String::new(), String::new());
-    let member = Member { session: session(node), name: name(format!("n{node}")), address, admin };
-    view.members.insert(NodeId(node), member);
+    let member = Member { session: session(node), name: name(format!("n{}", node % 10)), address, admin };
+    let node_id = member.session.node;
+    view.members.insert(node_id, member);
     for index in (0..plan.scenes.len()).filter(|&index| plan.scenes[index] == node) {
         let id = plan.own(index).scene;
-        view.scenes.insert(id, ScenePlacement::declared(id, name(format!("s{id}")), NodeId(node), 8));
+        view.scenes.insert(id, ScenePlacement::declared(id, name(format!("s{id}")), node_id, 8));
     }
 }
 

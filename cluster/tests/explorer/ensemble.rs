@@ -6,7 +6,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use slipgate_cluster::{Envelope, Place, Port, View};
+use slipgate_cluster::{Envelope, Own, Place, Port, View};
 use slipgate_entity::FixedMap;
 
 use super::bits::Bits;
@@ -15,7 +15,7 @@ use super::cue::{Cue, Effects};
 use super::deeds::Deeds;
 use super::desks::{Desk, Home};
 use super::invariants::check_change;
-use super::plan::{Plan, session};
+use super::plan::{Plan, number, session};
 use super::sight::Sight;
 use super::stage::Stage;
 
@@ -119,16 +119,16 @@ impl Ensemble {
         let plan = self.plan.clone();
         let actor = match place.port {
             Port::Scene(scene) => {
-                let here = usize::from(scene.number()) - 1;
-                let mut stage = Stage::new(&plan, plan.own(here), view.clone());
-                for index in (0..plan.entities.len()).filter(|&index| plan.entities[index].scene == here) {
+                let me = Own::new(place.session, scene);
+                let mut stage = Stage::new(&plan, me, view.clone());
+                for index in (0..plan.entities.len()).filter(|&index| plan.own(plan.entities[index].scene) == me) {
                     stage.spawn(plan.entity(index));
                 }
                 Actor::Scene(Box::new(stage))
             }
             Port::Directory => {
                 let mut home = Home::new(&plan, place, view.clone());
-                let here = place.session.node.0;
+                let here = number(place.session);
                 for (index, start) in plan.entities.iter().enumerate().filter(|(_, start)| start.home == here) {
                     home.register(plan.entity(index), plan.own(start.scene));
                 }
@@ -175,7 +175,7 @@ impl Ensemble {
         if let Some(&id) = self.by_text.get(&digest) {
             return id;
         }
-        let id = number(self.parts.len());
+        let id = numbered(self.parts.len());
         self.by_text.insert(digest, id);
         let sight = Sight::of(&actor, &self.plan);
         let [tried, idle, chatty] = Default::default();
@@ -189,7 +189,7 @@ impl Ensemble {
         if let Some(&id) = self.by_cue.get(&digest) {
             return id;
         }
-        let id = number(self.cues.len());
+        let id = numbered(self.cues.len());
         self.by_cue.insert(digest, id);
         let travels = cue.travels();
         if travels {
@@ -355,7 +355,7 @@ pub(crate) fn text(actor: &Actor) -> String {
     }
 }
 
-fn number(index: usize) -> u32 {
+fn numbered(index: usize) -> u32 {
     u32::try_from(index).expect("fewer than 2^32 states of single actors")
 }
 

@@ -4,7 +4,7 @@ use slipgate_cluster::message::Sender;
 use slipgate_cluster::{Epoch, Own, Record};
 
 use super::desks::Fate;
-use super::plan::Plan;
+use super::plan::{Plan, number};
 use super::sight::{Here, Scene, Sight, Stand, Tool};
 
 /// Everybody, as far as the promises speak of it.
@@ -46,7 +46,7 @@ impl<'a> Sights<'a> {
     /// Bit per entity: it lives, and is not lost with those for whom `is_dead` holds. Where no home knows, that is
     /// certain only if none of them has a copy.
     pub(crate) fn safe_from(&self, is_dead: impl Fn(u16) -> bool) -> u8 {
-        let is_there = |own: Own| is_dead(own.session.node.0);
+        let is_there = |own: Own| is_dead(number(own.session));
         let is_safe = |&index: &usize| match self.record(index) {
             Some(Record { owner: Some(owner), .. }) => !is_there(owner),
             Some(Record { owner: None, .. }) => false,

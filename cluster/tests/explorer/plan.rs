@@ -152,8 +152,12 @@ impl Plan {
     }
 
     pub(crate) fn own(&self, scene: usize) -> Own {
-        let number = u16::try_from(scene + 1).expect("few scenes");
-        Own::new(session(self.scenes[scene]), SceneId::from(number))
+        // The second life of a node has the scene of its first.
+        let node = self.scenes[scene];
+        let first = self.scenes.iter().position(|&other| other == node % 10).unwrap_or(scene);
+        let index = if node > 10 { first } else { scene };
+        let number = u16::try_from(index + 1).expect("few scenes");
+        Own::new(session(node), SceneId::from(number))
     }
 
     pub(crate) fn entity(&self, index: usize) -> OnlineId {
@@ -214,7 +218,13 @@ impl Plan {
     }
 }
 
-/// The first life of a node.
+/// A life of a node: the first, or, above 10, the second of the node with ten less.
 pub(crate) fn session(node: u16) -> Session {
-    Session::new(node, 1)
+    Session::new(node % 10, 1 + u32::from(node / 10))
+}
+
+/// The number by which plans know a life.
+pub(crate) fn number(session: Session) -> u16 {
+    let lives_before = u16::try_from(session.incarnation.0 - 1).expect("a few lives");
+    session.node.0 + 10 * lives_before
 }

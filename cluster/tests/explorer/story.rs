@@ -8,6 +8,7 @@ use slipgate_cluster::{Envelope, Epoch, Own, Place, Port, Record, View};
 
 use super::cue::Cue;
 use super::ensemble::{CueId, Ensemble, Slot};
+use super::plan::number;
 use super::search::{Search, Violation};
 use super::sight::{Here, Sight, Stand};
 use super::world::{Step, World};
@@ -109,7 +110,7 @@ fn message(envelope: &Envelope) -> String {
 }
 
 fn homes(view: &View) -> String {
-    let home = |home: &Home| format!("{} at node {} in term {}", home.range, home.session.node.0, home.term);
+    let home = |home: &Home| format!("{} at node {} in term {}", home.range, number(home.session), home.term);
     view.homes.values().map(home).collect::<Vec<_>>().join(", ")
 }
 
@@ -124,11 +125,11 @@ fn record(record: &Record) -> String {
 }
 
 fn own(own: Own) -> String {
-    format!("S{}", own.scene)
+    format!("S{}@{}", own.scene, number(own.session))
 }
 
 fn place(place: Place) -> String {
-    let node = place.session.node.0;
+    let node = number(place.session);
     match place.port {
         Port::Scene(scene) => format!("S{scene}@{node}"),
         Port::Directory => format!("home@{node}"),

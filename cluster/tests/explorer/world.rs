@@ -20,8 +20,8 @@ pub(crate) struct Script {
     moves: u8,
     despawns: u8,
     forgets: u8,
-    /// Bit per node: dead.
-    dead: u16,
+    /// Bit per life of a node: dead.
+    dead: u32,
     /// Bit per entity: when a node died last, its owner was another that still lives. So it may not be lost.
     pub(crate) safe: u8,
     deeds: Deeds,
@@ -141,7 +141,9 @@ impl World {
             }
         }
         let retires = retires.iter().filter(|&&node| !self.script.is_dead(node)).map(|&node| Deed::Retire(node));
-        let joins = joins.iter().map(|&node| Deed::Join(node));
+        // A second life begins once the first is over, whether that was noticed or not.
+        let may_join = |node: u16| node < 10 || self.script.is_dead(node % 10);
+        let joins = joins.iter().filter(|&&node| may_join(node)).map(|&node| Deed::Join(node));
         steps.extend(retires.chain(joins).filter(|&deed| !deeds.contains(deed)).map(Step::Manage));
         steps
     }
@@ -200,7 +202,9 @@ impl World {
                 None
             }
         };
-        self.note_who_is_safe(ensemble);
+        if news.changed.iter().any(|&slot| matches!(ensemble.part(self.actors[slot]).sight, Sight::Home(_))) {
+            self.note_who_is_safe(ensemble);
+        }
         self.saturate(ensemble, news);
         fault
     }
