@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
-use slipgate_cluster::stream::SendStream;
+use slipgate_cluster::scene::Orphan;
 use slipgate_cluster::{Envelope, Limits, Now, Place, Port};
 use slipgate_entity::OnlineId;
 use slipgate_proto::admin::SendReport;
@@ -28,10 +28,10 @@ pub struct SendBatch {
     pub reply: oneshot::Sender<SendReport>,
 }
 
-/// Streams whose sender is gone.
+/// Streams that their senders leave behind.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Adopt(pub Vec<SendStream>);
+pub struct Adopt(pub Vec<Orphan>);
 
 /// Asks how many messages wait.
 #[derive(Debug, Message)]
@@ -90,6 +90,10 @@ impl RouterActor {
             match output {
                 Output::Data { to, data } => {
                     letters.push(Envelope { from: self.me, to: to.into(), message: Said::Data(data) });
+                }
+                Output::Close { to, entity, stream, sender } => {
+                    let message = Said::Control(Control::Close { entity, stream, sender });
+                    letters.push(Envelope { from: self.me, to: to.into(), message });
                 }
                 Output::AskHome { entity, nonce } => {
                     if let Some(to) = self.post.home_of(entity) {
@@ -207,9 +211,9 @@ impl Handler<SendBatch> for RouterActor {
 impl Handler<Adopt> for RouterActor {
     type Result = ();
 
-    fn handle(&mut self, Adopt(streams): Adopt, _: &mut Context<Self>) {
+    fn handle(&mut self, Adopt(orphans): Adopt, _: &mut Context<Self>) {
         // Nobody else keeps them, lease or not; what they send waits for its repeat.
-        self.give([Input::Adopt(streams)]);
+        self.give([Input::Adopt(orphans)]);
     }
 }
 

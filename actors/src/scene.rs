@@ -209,7 +209,7 @@ impl SceneActor {
                 self.bodies.remove(entity);
                 self.news(evacuation::Input::Gone(entity));
             }
-            Output::Adopt(streams) => self.around.router.tell(Adopt(streams)),
+            Output::Adopt(orphans) => self.around.router.tell(Adopt(orphans)),
             Output::Bounced { why, .. } => {
                 let why = match why {
                     Bounce::Dead => "dead",

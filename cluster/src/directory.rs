@@ -29,6 +29,7 @@ mod succession;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use slipgate_entity::{FixedMap, OnlineId, RangeId};
@@ -187,8 +188,8 @@ impl Directory {
     }
 
     fn open(&mut self, range: RangeId) {
-        if !self.held.contains_key(&range) {
-            self.held.insert(range, 0);
+        if let Entry::Vacant(term) = self.held.entry(range) {
+            term.insert(0);
             self.ranges.insert(range, Records::issued(range));
         }
     }

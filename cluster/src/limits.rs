@@ -39,6 +39,9 @@ pub struct Limits {
     pub settle: Duration,
     /// How long an unused reservation holds room. Default 10 s: above `reserve` + `transfer`.
     pub reservation: Duration,
+    /// How long a stream may be at rest before it is closed; a later message begins another. Default 5 s: a pair that
+    /// talks every few seconds keeps its stream, one that has parted costs nothing soon.
+    pub stream_idle: Duration,
     /// First wait before something unanswered is repeated. Default 100 ms: well above a round trip.
     pub resend_first: Duration,
     /// Longest wait between repeats. Default 2 s.
@@ -66,6 +69,7 @@ impl Default for Limits {
             decide: Duration::from_secs(3),
             settle: Duration::from_secs(1),
             reservation: Duration::from_secs(10),
+            stream_idle: Duration::from_secs(5),
             resend_first: Duration::from_millis(100),
             resend_max: Duration::from_secs(2),
             tombstone: Duration::from_secs(30),

@@ -223,6 +223,28 @@ pub enum Control {
         /// Of the page.
         after: Option<OnlineId>,
     },
+    /// The sender's side is done with the stream: everything in it is acknowledged, or answered for good.
+    Close {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Whose it was.
+        sender: Sender,
+    },
+    /// Nothing of the stream is applied any more: it is over, or was never begun and cannot begin any more.
+    Closed {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Streams opened in the same session up to this generation are closed, too, or may as well be; for a sender
+        /// that opens another one there.
+        floor: u64,
+        /// Whether something of it may have been applied without its sender having heard so: it was taken for
+        /// gone.
+        doubt: bool,
+    },
 }
 
 /// What the source held of one stream.
@@ -230,6 +252,8 @@ pub enum Control {
 pub struct Held {
     /// The stream.
     pub stream: StreamId,
+    /// Whose it is.
+    pub sender: Sender,
     /// Highest number held.
     pub upto: u64,
     /// How many were held.
@@ -319,6 +343,7 @@ pub enum Sender {
 /// | `hops` | how often it was handed on |
 /// | `payload` | what is said, in the receiver's type's own form |
 /// | `base` | epoch of the receiver's last reset, as the sender knows it: the number counts from there |
+/// | `epoch` | the sender's own, if it is an entity: tells what it said earlier from what it said later |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     /// The receiver.
@@ -338,6 +363,8 @@ pub struct Data {
     pub payload: Payload,
     /// Epoch of the receiver's last reset, as the sender knows it.
     pub base: Epoch,
+    /// The sender's own epoch as it says so; zero if it is no entity.
+    pub epoch: Epoch,
 }
 
 /// The bytes of a message; shared, because the sender keeps them until they are acknowledged.

@@ -3,20 +3,24 @@
 //! A tool has no entity to keep its numbers, so the router of its node does: one stream per receiver,
 //! for all tools of the node. Streams of entities live with the entity and move with it
 //! ([`scene`](crate::scene)); when such an entity despawns, what it sent and nobody acknowledged
-//! passes to the router, which goes on until it is answered.
+//! passes to the router, which goes on until it is answered. Whatever stream is done with, the router closes.
 //!
-//! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost; messages to one receiver leave in the
-//! order they were accepted; after a refusal, later messages of the same batch to the same receiver are
+//! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost; messages
+//! to one receiver leave in the order they were accepted; after a refusal, later messages of the same batch to the same receiver are
 //! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
 //! Leaves out: which thread runs it; where homes and owners are on the network.
+
+mod closing;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use slipgate_entity::{FixedMap, OnlineId};
 
+use self::closing::Closings;
 use crate::message::{Control, Data, Nonce, Payload, Sender};
-use crate::stream::{End, SendStream, StreamId, StreamOutput};
-use crate::{Limits, Now, Own, Place};
+use crate::scene::Orphan;
+use crate::stream::{End, SendStream, Speaker, StreamId, StreamOutput};
+use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 /// Names a message for the tool that sent it; chosen by the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,8 +44,9 @@ pub enum Input {
     Send(Vec<ToSend>),
     /// An owner, a scene or a home says something about a stream or an entity.
     Heard(Control),
-    /// A sender despawned; its unacknowledged messages pass to this router.
-    Adopt(Vec<SendStream>),
+    /// Streams that their senders leave behind: what is unacknowledged passes to this router, and so does closing
+    /// them.
+    Adopt(Vec<Orphan>),
     /// Time passes.
     Tick,
 }
@@ -55,6 +60,17 @@ pub enum Output {
         to: Own,
         /// The message.
         data: Data,
+    },
+    /// Tell an owner that a stream is done with.
+    Close {
+        /// The owner.
+        to: Own,
+        /// The entity.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Whose it was.
+        sender: Sender,
     },
     /// Ask the home of `entity` for its record.
     AskHome {
@@ -76,6 +92,21 @@ pub enum Output {
     Unknown(Ticket),
 }
 
+/// Rows of a router's tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Messages that are not acknowledged.
+    pub waiting: usize,
+    /// Streams of tools, and of senders that are gone.
+    pub streams: usize,
+    /// Entities to which they lead.
+    pub receivers: usize,
+    /// Streams that are to be closed.
+    pub closings: usize,
+    /// Alarms that are set.
+    pub alarms: usize,
+}
+
 /// One router's streams.
 #[derive(Clone, Debug)]
 pub struct Router {
@@ -85,6 +116,7 @@ pub struct Router {
     by_entity: FixedMap<OnlineId, BTreeSet<StreamId>>,
     tools: FixedMap<OnlineId, StreamId>,
     due: BTreeSet<(Now, StreamId)>,
+    closings: Closings,
     opened: u64,
     asked: u64,
     waiting: usize,
@@ -94,8 +126,16 @@ pub struct Router {
 #[derive(Clone, Debug)]
 struct Line {
     stream: SendStream,
+    speaker: Speaker,
     /// Tickets of what is unacknowledged, oldest first; empty for adopted streams.
     tickets: VecDeque<Ticket>,
+}
+
+impl Line {
+    /// Whether its sender is gone.
+    fn is_adopted(&self) -> bool {
+        matches!(self.speaker.sender, Sender::Entity(_))
+    }
 }
 
 impl Router {
@@ -109,6 +149,7 @@ impl Router {
             by_entity: FixedMap::default(),
             tools: FixedMap::default(),
             due: BTreeSet::new(),
+            closings: Closings::default(),
             opened: 0,
             asked: 0,
             waiting: 0,
@@ -122,11 +163,35 @@ impl Router {
         self.waiting
     }
 
+    /// Rows of the tables.
+    #[must_use]
+    pub fn tables(&self) -> Tables {
+        Tables {
+            waiting: self.waiting,
+            streams: self.streams.len().max(self.tools.len()),
+            receivers: self.by_entity.len(),
+            closings: self.closings.len(),
+            alarms: self.due.len(),
+        }
+    }
+
     /// Takes one input and appends what should follow.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
             Input::Send(batch) => self.send(batch, now, out),
-            Input::Heard(Control::Ack { entity, stream, upto, owner, epoch, base }) => {
+            Input::Heard(control) => self.heard(control, now, out),
+            Input::Adopt(orphans) => {
+                for orphan in orphans {
+                    self.adopt(orphan, now, out);
+                }
+            }
+            Input::Tick => self.tick(now, out),
+        }
+    }
+
+    fn heard(&mut self, control: Control, now: Now, out: &mut Vec<Output>) {
+        match control {
+            Control::Ack { entity, stream, upto, owner, epoch, base } => {
                 self.with_line(stream, entity, now, out, |line, out| {
                     if line.stream.base() != Some(base) {
                         // About numbers that count from another reset.
@@ -137,68 +202,102 @@ impl Router {
                     line.stream.learn_owner(owner, epoch);
                 });
             }
-            Input::Heard(Control::Redirect { entity, stream, owner, epoch }) => {
+            Control::Redirect { entity, stream, owner, epoch } => {
+                self.closings.moved(entity, stream, owner, epoch, now);
                 self.with_line(stream, entity, now, out, |line, _| {
                     line.stream.learn_owner(owner, epoch);
                 });
             }
-            Input::Heard(Control::NotOwner { entity, .. } | Control::NotHome { entity, .. })
-                if !self.by_entity.contains(&entity) => {}
-            Input::Heard(Control::NotOwner { entity, .. }) => self.ask(entity, out),
-            Input::Heard(Control::RecordIs { entity, record, .. }) => {
-                for stream in self.by_entity.get(&entity).cloned().unwrap_or_default() {
-                    let line = self.streams.get(&stream).expect("an entity's streams are there");
-                    let end = line.stream.is_ended_by(&record);
-                    if end.is_some() && self.tools.get(&entity) == Some(&stream) {
-                        self.tools.remove(&entity);
-                    }
-                    self.with_line(stream, entity, now, out, |line, out| {
-                        line.stream.learn_record(&record);
-                        let answer = match end {
-                            Some(End::Dead) => Output::Dead,
-                            Some(End::Unknown) => Output::Unknown,
-                            None => return,
-                        };
-                        out.extend(line.tickets.drain(..).map(answer));
-                    });
+            Control::NotOwner { entity, .. } => {
+                if self.by_entity.contains(&entity) || self.closings.concern(entity) {
+                    self.ask(entity, out);
                 }
+            }
+            Control::RecordIs { entity, record, .. } => self.record(entity, &record, now, out),
+            Control::Closed { entity, stream, floor, doubt } => {
+                self.closed(entity, (stream, floor), doubt, now, out);
             }
             // A home that is not one, or anything meant for another kind of actor: the next tick asks again.
-            Input::Heard(_) => {}
-            Input::Adopt(streams) => {
-                for stream in streams {
-                    self.adopt(stream, now, out);
-                }
-            }
-            Input::Tick => self.tick(now, out),
+            Control::NotHome { .. }
+            | Control::Cas { .. }
+            | Control::Query { .. }
+            | Control::Reclaim { .. }
+            | Control::Reserve(_)
+            | Control::Reserved { .. }
+            | Control::Refused { .. }
+            | Control::IsActive { .. }
+            | Control::Arrived { .. }
+            | Control::HandedOn { .. }
+            | Control::Settled { .. }
+            | Control::AskClaims { .. }
+            | Control::Claims { .. }
+            | Control::Bequest { .. }
+            | Control::Inherited { .. }
+            | Control::Close { .. } => {}
         }
+    }
+
+    /// The home's word on a receiver.
+    fn record(&mut self, entity: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
+        self.closings.record(entity, record, now);
+        for id in self.by_entity.get(&entity).cloned().unwrap_or_default() {
+            let line = self.streams.get(&id).expect("an entity's streams are there");
+            let Some(end) = line.stream.is_ended_by(record) else {
+                self.with_line(id, entity, now, out, |line, _| drop(line.stream.learn_record(record)));
+                continue;
+            };
+            let answer = match end {
+                End::Dead => Output::Dead,
+                End::Unknown => Output::Unknown,
+            };
+            out.extend(self.remove(id).tickets.into_iter().map(answer));
+        }
+    }
+
+    /// The receiver has closed a stream. What is unacknowledged of it was not applied and goes on under another id;
+    /// unless the receiver took its sender for gone, and so it is: then nobody is left to be told what became of it.
+    fn closed(&mut self, entity: OnlineId, (id, floor): (StreamId, u64), doubt: bool, now: Now, out: &mut Vec<Output>) {
+        if self.closings.closed(entity, id) {
+            return;
+        }
+        let Some(line) = self.streams.get(&id).filter(|line| line.stream.entity() == entity) else { return };
+        let is_over = line.stream.waiting() == 0 || doubt && line.is_adopted();
+        let mut line = self.remove(id);
+        if is_over {
+            return;
+        }
+        let id = id.after(floor, self.me, &mut self.opened);
+        line.stream.renew(id);
+        self.insert(line);
+        self.with_line(id, entity, now, out, |_, _| {});
     }
 
     fn send(&mut self, batch: Vec<ToSend>, now: Now, out: &mut Vec<Output>) {
         let mut refused = BTreeSet::new();
         let mut touched: Vec<(StreamId, OnlineId)> = Vec::new();
-        for message in batch {
-            let sender = Sender::Tool(self.me.session);
-            let room = self.waiting < self.limits.router_queue
-                && self.waiting_bytes + message.payload.len() <= self.limits.router_bytes;
-            let stream = self.stream_to(message.entity);
+        for ToSend { ticket, entity, payload } in batch {
+            let bytes = payload.len();
+            let room =
+                self.waiting < self.limits.router_queue && self.waiting_bytes + bytes <= self.limits.router_bytes;
+            if !room || refused.contains(&entity) {
+                refused.insert(entity);
+                out.push(Output::Busy(ticket));
+                continue;
+            }
+            let stream = self.stream_to(entity);
             let line = self.streams.get_mut(&stream).expect("the stream was opened just now");
-            let bytes = message.payload.len();
-            let taken = room
-                && !refused.contains(&message.entity)
-                && line.stream.push(sender, message.payload, &self.limits).is_ok();
-            if taken {
-                line.tickets.push_back(message.ticket);
+            // One that is named again further on is looked at again, and found to have nothing more to send.
+            if touched.last().is_none_or(|(last, _)| *last != stream) {
+                touched.push((stream, entity));
+            }
+            if line.stream.push(payload, &self.limits).is_ok() {
+                line.tickets.push_back(ticket);
                 self.waiting += 1;
                 self.waiting_bytes += bytes;
-                // One that is named again further on is looked at again, and found to have nothing more to send.
-                if touched.last().is_none_or(|(last, _)| *last != stream) {
-                    touched.push((stream, message.entity));
-                }
-                out.push(Output::Accepted(message.ticket));
+                out.push(Output::Accepted(ticket));
             } else {
-                refused.insert(message.entity);
-                out.push(Output::Busy(message.ticket));
+                refused.insert(entity);
+                out.push(Output::Busy(ticket));
             }
         }
         for (stream, entity) in touched {
@@ -210,28 +309,57 @@ impl Router {
         if let Some(&stream) = self.tools.get(&entity) {
             return stream;
         }
-        self.opened += 1;
-        let id = StreamId { opened_at: self.me, generation: self.opened };
-        self.tools.insert(entity, id);
-        self.insert(SendStream::open(id, entity));
+        let id = StreamId::next(self.me, &mut self.opened);
+        let speaker = Speaker { sender: Sender::Tool(self.me.session), epoch: Epoch::ZERO, reply_to: self.me };
+        self.insert(Line { stream: SendStream::open(id, entity), speaker, tickets: VecDeque::new() });
         id
     }
 
-    fn insert(&mut self, stream: SendStream) {
-        self.by_entity.or_insert_with(stream.entity(), BTreeSet::new).insert(stream.id());
-        self.streams.insert(stream.id(), Line { stream, tickets: VecDeque::new() });
-    }
-
-    fn adopt(&mut self, mut stream: SendStream, now: Now, out: &mut Vec<Output>) {
+    fn adopt(&mut self, orphan: Orphan, now: Now, out: &mut Vec<Output>) {
+        let Orphan { sender, epoch, stream } = orphan;
+        let sender = Sender::Entity(sender);
         if stream.waiting() == 0 {
-            return;
+            return self.closings.add(&stream, sender, now);
         }
         let (id, entity) = (stream.id(), stream.entity());
-        stream.resume();
-        self.waiting += stream.waiting();
-        self.waiting_bytes += stream.waiting_bytes();
-        self.insert(stream);
+        if self.streams.contains(&id) {
+            // Two copies that brought the same stream: not of one entity, then.
+            return;
+        }
+        let speaker = Speaker { sender, epoch, reply_to: self.me };
+        self.insert(Line { stream, speaker, tickets: VecDeque::new() });
         self.with_line(id, entity, now, out, |_, _| {});
+    }
+
+    fn insert(&mut self, line: Line) {
+        let (id, entity) = (line.stream.id(), line.stream.entity());
+        self.waiting += line.stream.waiting();
+        self.waiting_bytes += line.stream.waiting_bytes();
+        self.by_entity.or_insert_with(entity, BTreeSet::new).insert(id);
+        if !line.is_adopted() {
+            self.tools.insert(entity, id);
+        }
+        self.streams.insert(id, line);
+    }
+
+    fn remove(&mut self, id: StreamId) -> Line {
+        let mut line = self.streams.remove(&id).expect("the caller knows of the line");
+        let entity = line.stream.entity();
+        self.waiting -= line.stream.waiting();
+        self.waiting_bytes -= line.stream.waiting_bytes();
+        if let Some(alarm) = line.stream.disarm() {
+            self.due.remove(&(alarm, id));
+        }
+        if !line.is_adopted() {
+            self.tools.remove(&entity);
+        }
+        if let Some(streams) = self.by_entity.get_mut(&entity) {
+            streams.remove(&id);
+            if streams.is_empty() {
+                self.by_entity.remove(&entity);
+            }
+        }
+        line
     }
 
     /// Changes a line, then sends what it now may, keeps the sums and sets its alarm.
@@ -244,55 +372,43 @@ impl Router {
         change: impl FnOnce(&mut Line, &mut Vec<Output>),
     ) {
         let Some(line) = self.streams.get_mut(&stream).filter(|line| line.stream.entity() == entity) else { return };
-        let before = (line.stream.waiting(), line.stream.waiting_bytes(), line.stream.due());
+        let before = (line.stream.waiting(), line.stream.waiting_bytes());
         change(line, out);
         let mut sends = Vec::new();
-        line.stream.transmit(self.me, now, &self.limits, &mut sends);
-        self.keep(stream, before, sends, out);
+        line.stream.transmit(&line.speaker, now, &self.limits, &mut sends);
+        self.keep(stream, before, sends, now, out);
     }
 
     fn keep(
         &mut self,
         id: StreamId,
-        before: (usize, usize, Option<Now>),
+        before: (usize, usize),
         sends: Vec<StreamOutput>,
+        now: Now,
         out: &mut Vec<Output>,
     ) {
-        let line = self.streams.get(&id).expect("the caller holds the line");
-        let (entity, due) = (line.stream.entity(), line.stream.due());
+        let line = self.streams.get_mut(&id).expect("the caller holds the line");
+        let entity = line.stream.entity();
         // The messages of `send` are counted when they are pushed, before the line is looked at here.
         self.waiting = self.waiting + line.stream.waiting() - before.0;
         self.waiting_bytes = self.waiting_bytes + line.stream.waiting_bytes() - before.1;
-        if due != before.2 {
-            if let Some(old) = before.2 {
-                self.due.remove(&(old, id));
+        if let Some(alarm) = line.stream.arm(&self.limits) {
+            if let Some(later) = alarm.instead_of {
+                self.due.remove(&(later, id));
             }
-            if let Some(due) = due {
-                self.due.insert((due, id));
-            }
+            self.due.insert((alarm.at, id));
         }
+        // An adopted stream has no sender left that might begin another message.
+        let is_done = line.stream.waiting() == 0 && (line.is_adopted() || line.stream.is_idle(now, &self.limits));
         for output in sends {
             match output {
                 StreamOutput::Data { to, data } => out.push(Output::Data { to, data }),
                 StreamOutput::AskHome => self.ask(entity, out),
             }
         }
-        self.forget_if_done(id);
-    }
-
-    /// An adopted stream has no sender left: once it is answered nothing refers to it.
-    fn forget_if_done(&mut self, id: StreamId) {
-        let line = self.streams.get(&id).expect("the caller holds the line");
-        let entity = line.stream.entity();
-        if line.stream.waiting() > 0 || self.tools.get(&entity) == Some(&id) {
-            return;
-        }
-        self.streams.remove(&id);
-        if let Some(streams) = self.by_entity.get_mut(&entity) {
-            streams.remove(&id);
-            if streams.is_empty() {
-                self.by_entity.remove(&entity);
-            }
+        if is_done {
+            let line = self.remove(id);
+            self.closings.add(&line.stream, line.speaker.sender, now);
         }
     }
 
@@ -304,13 +420,20 @@ impl Router {
     fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
         while let Some(&(due, id)) = self.due.first() {
             if due > now {
-                return;
+                break;
             }
+            self.due.pop_first();
             let line = self.streams.get_mut(&id).expect("an alarm belongs to a stream");
-            let before = (line.stream.waiting(), line.stream.waiting_bytes(), line.stream.due());
+            line.stream.rang(now);
+            let before = (line.stream.waiting(), line.stream.waiting_bytes());
             let mut sends = Vec::new();
-            line.stream.tick(self.me, now, &self.limits, &mut sends);
-            self.keep(id, before, sends, out);
+            line.stream.tick(&line.speaker, now, &self.limits, &mut sends);
+            self.keep(id, before, sends, now, out);
+        }
+        let mut ask = BTreeSet::new();
+        self.closings.tick(now, &self.limits, out, &mut ask);
+        for entity in ask {
+            self.ask(entity, out);
         }
     }
 }

@@ -25,6 +25,7 @@ mod alarm;
 mod arrive;
 mod claims;
 mod close;
+mod closing;
 mod decide;
 mod inspection;
 mod leave;
@@ -34,8 +35,10 @@ mod port;
 mod receivers;
 mod reset;
 mod settle;
+mod tables;
 mod talk;
 mod terms;
+mod verdicts;
 mod waiting;
 
 #[cfg(test)]
@@ -46,23 +49,26 @@ use std::sync::Arc;
 
 use slipgate_entity::{OnlineId, TypeName};
 
-use self::alarm::Alarm;
+use self::alarm::{Alarm, Alarms};
 use self::arrive::{Reservation, Staged};
-use self::close::first_stream;
 use self::phase::{Live, Phase, Tombstone};
 use self::population::Population;
 pub use self::port::{
-    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Output, SpawnRefusal, Stand, Ticket,
+    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Orphan, Output, SpawnRefusal, Stand,
+    Ticket,
 };
 use self::receivers::Receivers;
 use self::settle::Settling;
+pub use self::tables::Tables;
 use self::talk::{StreamNews, Told};
 use self::terms::Outdated;
+use self::verdicts::Search;
 use self::waiting::Waiting;
 use crate::bounds::TOMBSTONES;
-use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve};
+use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve, Sender};
 use crate::moves::{MoveId, Refusal};
-use crate::stream::{Known, StreamId};
+use crate::stream::Known;
+use crate::view::Verdicts;
 use crate::{Envelope, Limits, Now, Own, Place, Port, Record, View};
 
 /// What a scene is, for as long as it is open.
@@ -98,9 +104,13 @@ pub struct Scene {
     /// Entities that are reserving, frozen or deciding.
     busy: BTreeSet<OnlineId>,
     receivers: Receivers,
-    alarms: BTreeSet<(Now, Alarm)>,
-    /// Streams that had something applied or repeated in this turn, and where their senders are.
-    acks: Vec<((OnlineId, StreamId), Place)>,
+    /// Streams that their senders have left behind in this step.
+    orphans: Vec<Orphan>,
+    verdicts: Verdicts,
+    search: Search,
+    alarms: Alarms,
+    /// Senders of whose streams something was applied or repeated in this turn, and where they are.
+    acks: Vec<((OnlineId, Sender), Place)>,
     /// Entities to which somebody speaks from a later reset than is known here: their homes have news.
     behind: BTreeSet<OnlineId>,
     /// The cluster as the manager last told it: the terms of homes are in it.
@@ -158,14 +168,17 @@ impl Scene {
             spawning: BTreeMap::new(),
             busy: BTreeSet::new(),
             receivers: Receivers::default(),
-            alarms: BTreeSet::new(),
+            orphans: Vec::new(),
+            verdicts: Verdicts::default(),
+            search: Search::default(),
+            alarms: Alarms::default(),
             acks: Vec::new(),
             behind: BTreeSet::new(),
             view: Arc::default(),
             outdated: Outdated::default(),
             waiting: Waiting::default(),
             left_out: 0,
-            opened: first_stream(me.scene),
+            opened: 0,
             nonces: 0,
             doors: Doors::Open,
             closing: false,
@@ -177,6 +190,13 @@ impl Scene {
     /// An [`Output::Encode`] must be answered with [`Input::Encoded`], and an [`Output::Decode`] with
     /// [`Input::Decoded`], before any other input.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
+        self.take(input, now, out);
+        if !self.orphans.is_empty() {
+            out.push(Output::Adopt(std::mem::take(&mut self.orphans)));
+        }
+    }
+
+    fn take(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
             Input::Spawn { ticket, identity } => self.spawn(ticket, identity, out),
             Input::Registered { ticket, entity } => self.registered(ticket, entity, now, out),
@@ -195,7 +215,10 @@ impl Scene {
             Input::Heard { from, message: Message::Prepare(prepare) } => self.prepare(from, prepare, now, out),
             Input::Heard { from, message: Message::Control(control) } => self.control(from, control, now, out),
             Input::Heard { message: Message::Manager(_) | Message::Tool(_), .. } => {}
-            Input::View(view) => self.see(view, now),
+            Input::View(view) => {
+                self.hear_verdicts(&view, out);
+                self.see(view, now);
+            }
             Input::PeerLost(session) => self.peer_lost(session, now, out),
             Input::Flush => self.flush(out),
             Input::Tick => self.tick(now, out),
@@ -228,6 +251,10 @@ impl Scene {
             Control::NotOwner { entity: receiver, stream } => {
                 self.stream_heard(StreamNews { receiver, stream, told: Told::Nothing }, now, out);
             }
+            Control::Close { entity, stream, sender } => self.close(from, entity, stream, sender, out),
+            Control::Closed { entity: receiver, stream, floor, .. } => {
+                self.stream_heard(StreamNews { receiver, stream, told: Told::Closed { floor } }, now, out);
+            }
             // The next repeat asks whoever is the home by then.
             Control::NotHome { .. } => {}
             Control::AskClaims { range, term, after } => self.ask_claims(from, range, term, after, out),
@@ -254,6 +281,7 @@ impl Scene {
             self.live_record(entity, record, now, out);
         }
         self.receiver_record(entity, &record, now, out);
+        self.missing_record(entity, &record, nonce, now);
     }
 
     fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {
@@ -340,7 +368,7 @@ impl Scene {
             epoch: live.epoch,
             data: live.data,
             identity: live.identity.clone(),
-            senders: live.inbox.received().len() as u64,
+            senders: live.inbox.received().streams() as u64,
             applied: live.inbox.received().applied(),
             unacknowledged: live.outbox.values().map(|stream| stream.waiting() as u64).sum(),
         })
@@ -447,6 +475,7 @@ pub fn answer_for_a_missing_scene(envelope: Envelope) -> Option<Envelope> {
     let Port::Scene(scene) = to.port else { return None };
     let (back, control) = match message {
         Message::Data(data) => (data.reply_to, Control::NotOwner { entity: data.entity, stream: data.stream }),
+        Message::Control(Control::Close { entity, stream, .. }) => (from, Control::NotOwner { entity, stream }),
         Message::Control(Control::Reserve(reserve)) => {
             let Reserve { entity, id, label, .. } = reserve;
             (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })

@@ -10,23 +10,30 @@
 //! nothing for a while; the receiver applies strictly in sequence and drops what it has. So order and
 //! exactly-once need no flush at a hand-off: both ends are plain numbers that move with their owners.
 //!
+//! A stream whose window has been empty for a while is closed: its sender forgets it, a router tells the receiver
+//! until that has forgotten it too, and a later message begins another. At rest a pair costs its sender nothing, and
+//! the receiver a share in one number for each place where streams are opened ([`received`](Received)).
+//!
 //! Keeps: numbers rise by one from 1; an owner once known is only replaced by one of a higher epoch;
-//! at most a window is on the way; both ends are bounded in messages and bytes.
-//! Leaves out: closing a stream at rest (a pair keeps its two numbers for now).
+//! at most a window is on the way; both ends are bounded in messages and bytes; a sender has one stream to an
+//! entity at a time, and leaves it only once everything in it is acknowledged, or answered for good.
 
 mod inbox;
 mod known;
 mod outgoing;
+mod received;
 
-pub use inbox::{Inbox, Received, Verdict};
+pub use inbox::{Inbox, Verdict};
 pub use known::Known;
-pub use outgoing::{Busy, End, SendStream, StreamOutput, Waiting};
+pub use outgoing::{Alarm, Busy, End, SendStream, Speaker, StreamOutput, Waiting};
+pub use received::{Open, Over, Received};
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Place;
+use crate::bounds::NUMBER_MAX;
 
 /// Names a stream: where it was opened, and the how-many-eth it was there.
 ///
@@ -39,6 +46,23 @@ pub struct StreamId {
     pub opened_at: Place,
     /// Rises with every stream opened there, from 1.
     pub generation: u64,
+}
+
+impl StreamId {
+    /// The next stream that `opened_at` opens; `latest` is the generation of the one before.
+    pub(crate) fn next(opened_at: Place, latest: &mut u64) -> Self {
+        *latest += 1;
+        Self { opened_at, generation: *latest }
+    }
+
+    /// The stream that `opener` opens instead of this one: its receiver says that it is closed, and so are those
+    /// that its opener's session opened, up to `floor`.
+    pub(crate) fn after(self, floor: u64, opener: Place, latest: &mut u64) -> Self {
+        if self.opened_at.session == opener.session && floor <= NUMBER_MAX {
+            *latest = floor.max(*latest);
+        }
+        Self::next(opener, latest)
+    }
 }
 
 impl Ord for StreamId {

@@ -237,3 +237,45 @@ impl View {
             .map_or_else(|| format!("scene{}@{node}", own.scene), |scene| format!("{}@{node}", scene.name))
     }
 }
+
+/// The verdicts as somebody knows them, and since which view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    dead: BTreeMap<NodeId, Incarnation>,
+    version: u64,
+    since: u64,
+}
+
+impl Verdicts {
+    /// Takes over a newer view. Returns whether there are new verdicts in it.
+    pub fn take(&mut self, view: &View) -> bool {
+        if view.version <= self.version {
+            return false;
+        }
+        self.version = view.version;
+        let news = view.dead != self.dead;
+        if news {
+            self.since = view.version;
+            self.dead = view.dead.clone();
+        }
+        news
+    }
+
+    /// Whether there is a verdict on `session`.
+    #[must_use]
+    pub fn is_dead(&self, session: Session) -> bool {
+        self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
+    }
+
+    /// Version of the latest view.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Version of a view that has all of these verdicts.
+    #[must_use]
+    pub fn since(&self) -> u64 {
+        self.since
+    }
+}

@@ -91,6 +91,7 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         settle: Duration::from_millis(one_of(&[50, 200])),
         reservation: Duration::from_millis(one_of(&[100, 1000])),
         tombstone: Duration::from_millis(one_of(&[20, 500, 30_000])),
+        stream_idle: Duration::from_millis(one_of(&[15, 100, 1_000])),
         resend_first: Duration::from_millis(20),
         resend_max: Duration::from_millis(200),
         ..Limits::default()

@@ -316,6 +316,9 @@ impl Cluster {
         for output in out {
             match output {
                 router::Output::Data { to, data } => self.send(ROUTER, to.into(), Message::Data(data)),
+                router::Output::Close { to, entity, stream, sender } => {
+                    self.send(ROUTER, to.into(), Message::Control(Control::Close { entity, stream, sender }));
+                }
                 router::Output::AskHome { entity, nonce } => {
                     self.send(ROUTER, HOME, Message::Control(Control::Query { entity, nonce }));
                 }

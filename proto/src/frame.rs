@@ -219,6 +219,7 @@ mod tests {
             hops: 0,
             payload: Arc::from(b"hi".as_slice()),
             base: Epoch::ZERO,
+            epoch: Epoch::ZERO,
         };
         Wire { from: Port::Router(0), to: Port::Scene(SceneId(7)), message: Message::Data(data) }
     }
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(hex(&Frame::Control(vec![query()])), "0101010007020001fd040000000300000009");
         assert_eq!(
             hex(&Frame::Messages(vec![data()])),
-            "0201010100000701fd040000000300000001020100050601010201020100000268 690000".replace(' ', "")
+            "0201010100000701fd040000000300000001020100050601010201020100000268 6900000000".replace(' ', "")
         );
         assert_eq!(hex(&Frame::Credit(77)), "04000000000000004d");
         assert_eq!(hex(&Frame::Bye), "05");

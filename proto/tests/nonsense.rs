@@ -236,6 +236,7 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
             }
             router::Output::Data { .. }
             | router::Output::AskHome { .. }
+            | router::Output::Close { .. }
             | router::Output::Accepted(_)
             | router::Output::Busy(_) => None,
         }));
@@ -394,7 +395,17 @@ fn data(entity: OnlineId, generation: u64, seq: u64, bytes: usize) -> Message {
     let stream = StreamId { opened_at: peer(), generation };
     let sender = Sender::Tool(peer().session);
     let payload = Arc::from(vec![0; bytes]);
-    Message::Data(Data { entity, stream, seq, sender, reply_to: peer(), hops: 0, payload, base: Epoch::ZERO })
+    Message::Data(Data {
+        entity,
+        stream,
+        seq,
+        sender,
+        reply_to: peer(),
+        hops: 0,
+        payload,
+        base: Epoch::ZERO,
+        epoch: Epoch::ZERO,
+    })
 }
 
 #[test]

@@ -51,6 +51,9 @@ pub struct LimitSettings {
     /// Life of an unused reservation; above `reserve` + `transfer`.
     #[serde(with = "humantime_serde")]
     pub reservation: Duration,
+    /// How long a stream may be at rest before it is closed.
+    #[serde(with = "humantime_serde")]
+    pub stream_idle: Duration,
     /// First wait before something unanswered is repeated; at most `resend_max`.
     #[serde(with = "humantime_serde")]
     pub resend_first: Duration,
@@ -85,6 +88,7 @@ impl From<&LimitSettings> for Limits {
             decide: settings.decide,
             settle: settings.settle,
             reservation: settings.reservation,
+            stream_idle: settings.stream_idle,
             resend_first: settings.resend_first,
             resend_max: settings.resend_max,
             tombstone: settings.tombstone,
@@ -112,6 +116,7 @@ impl Default for LimitSettings {
             decide: limits.decide,
             settle: limits.settle,
             reservation: limits.reservation,
+            stream_idle: limits.stream_idle,
             resend_first: limits.resend_first,
             resend_max: limits.resend_max,
             tombstone: limits.tombstone,

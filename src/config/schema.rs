@@ -89,7 +89,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 38] = [
+pub(super) static KEYS: [Key; 39] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -124,6 +124,7 @@ pub(super) static KEYS: [Key; 38] = [
     Key::new("limits.decide", STEP, Preset::Limit),
     Key::new("limits.settle", STEP, Preset::Limit),
     Key::new("limits.reservation", STEP, Preset::Limit),
+    Key::new("limits.stream_idle", STEP, Preset::Limit),
     Key::new("limits.resend_first", STEP, Preset::Limit),
     Key::new("limits.resend_max", STEP, Preset::Limit),
     Key::new("limits.tombstone", STEP, Preset::Limit),

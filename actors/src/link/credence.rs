@@ -7,6 +7,8 @@
 //! | that an entity went elsewhere | a scene |
 //! | a copy | the source that it names |
 //! | a step of a hand-off | a scene |
+//! | that a stream is done with | a router |
+//! | that a stream is closed | a scene |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
 //! | a wish to have a scene opened or closed | a desk |
@@ -41,12 +43,14 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Arrived { .. }
             | Control::HandedOn { .. }
             | Control::Settled { .. }
+            | Control::Closed { .. }
             | Control::Cas { .. } => is_scene,
             Control::Claims { .. } => is_scene,
             // Whose range it is, and who was its home before, the machines compare with the view.
             Control::AskClaims { .. } | Control::Bequest { .. } | Control::Inherited { .. } => {
                 from.port == Port::Directory
             }
+            Control::Close { .. } => matches!(from.port, Port::Router(_)),
             Control::NotHome { .. } => from.port == Port::Directory,
             Control::Query { .. } => true,
         },

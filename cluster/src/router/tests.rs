@@ -49,6 +49,7 @@ fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
         .filter_map(|output| match output {
             Output::Data { to, data } => Some((to.scene.number(), data.seq)),
             Output::AskHome { .. }
+            | Output::Close { .. }
             | Output::Accepted(_)
             | Output::Busy(_)
             | Output::Applied(_)
@@ -155,13 +156,13 @@ fn an_adopted_stream_goes_on_under_its_numbers_and_is_forgotten_once_answered() 
     let mut router = router();
     let id = StreamId { opened_at: Place::from(own(9)), generation: 4 };
     let mut stream = SendStream::open(id, entity(1));
-    let sender = Sender::Entity(entity(7));
     for _ in 0..2 {
-        stream.push(sender, Arc::from([1u8].as_slice()), &Limits::default()).expect("room");
+        stream.push(Arc::from([1u8].as_slice()), &Limits::default()).expect("room");
     }
     stream.learn_record(&Record::registered(own(2)));
     let mut out = Vec::new();
-    router.handle(Input::Adopt(vec![stream]), Now(0), &mut out);
+    let orphan = Orphan { sender: entity(7), epoch: Epoch::FIRST, stream };
+    router.handle(Input::Adopt(vec![orphan]), Now(0), &mut out);
     assert_eq!(numbers(&out), [(2, 1), (2, 2)]);
     let ack =
         Control::Ack { entity: entity(1), stream: id, upto: 2, owner: own(2), epoch: Epoch::FIRST, base: Epoch::ZERO };
@@ -202,4 +203,138 @@ fn an_acknowledgement_that_counts_from_another_reset_is_ignored() {
     let other = Control::Ack { entity: entity(1), stream, upto: 1, owner: own(2), epoch: base, base };
     assert!(hear(&mut router, other).is_empty());
     assert_eq!(router.waiting(), 1);
+}
+
+fn tick(router: &mut Router, us: u64) -> Vec<Output> {
+    let mut out = Vec::new();
+    router.handle(Input::Tick, Now(us), &mut out);
+    out
+}
+
+fn closes(out: &[Output]) -> Vec<(u16, u64)> {
+    let close = |output: &Output| {
+        let Output::Close { to, stream, .. } = output else { return None };
+        Some((to.scene.number(), stream.generation))
+    };
+    out.iter().filter_map(close).collect()
+}
+
+fn closed(counter: u32, generation: u64, doubt: bool) -> Control {
+    Control::Closed { entity: entity(counter), stream: StreamId { opened_at: me(), generation }, floor: 0, doubt }
+}
+
+/// With one tool's stream to entity 1 at `own(2)`, everything in it acknowledged.
+fn at_rest() -> Router {
+    let mut router = router();
+    send(&mut router, &[(1, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    hear(&mut router, ack(1, 1, 1, 1));
+    router
+}
+
+fn adopted(router: &mut Router, messages: usize) -> Vec<Output> {
+    let id = StreamId { opened_at: Place::from(own(9)), generation: 4 };
+    let mut stream = SendStream::open(id, entity(1));
+    for _ in 0..messages {
+        stream.push(Arc::from([1u8].as_slice()), &Limits::default()).expect("room");
+    }
+    stream.learn_record(&Record::registered(own(2)));
+    let mut out = Vec::new();
+    let orphan = Orphan { sender: entity(7), epoch: Epoch::FIRST, stream };
+    router.handle(Input::Adopt(vec![orphan]), Now(0), &mut out);
+    out
+}
+
+#[test]
+fn a_tools_stream_at_rest_is_closed_and_its_receiver_told_until_it_answers() {
+    let mut router = at_rest();
+    assert!(tick(&mut router, 4_900_000).is_empty());
+    assert_eq!(closes(&tick(&mut router, 5_100_000)), [(2, 1)]);
+    assert_eq!(closes(&tick(&mut router, 5_199_999)), []);
+    let out = tick(&mut router, 5_200_000);
+    assert_eq!(closes(&out), [(2, 1)]);
+    assert!(out.iter().any(|output| matches!(output, Output::AskHome { .. })), "it may be elsewhere");
+    assert_eq!(router.tables().closings, 1);
+    hear(&mut router, closed(1, 1, false));
+    assert_eq!(router.tables(), Tables::default());
+    assert!(tick(&mut router, 60_000_000).is_empty());
+}
+
+#[test]
+fn a_message_after_that_begins_another_stream() {
+    let mut router = at_rest();
+    tick(&mut router, 6_000_000);
+    send(&mut router, &[(2, 1)]);
+    let out = record(&mut router, 1, Record::registered(own(2)));
+    assert!(matches!(&out[..], [Output::Data { data, .. }] if (data.stream.generation, data.seq) == (2, 1)));
+}
+
+#[test]
+fn a_stream_to_be_closed_follows_its_receiver_and_ends_with_its_death_or_reset() {
+    let ended =
+        [Record::registered(own(2)).changed_to(None), Record { base: Epoch::FIRST, ..Record::registered(own(2)) }];
+    for record_of_the_end in ended {
+        let mut router = at_rest();
+        tick(&mut router, 6_000_000);
+        let stream = StreamId { opened_at: me(), generation: 1 };
+        let (owner, epoch) = (own(3), Epoch::new(0, 2));
+        let mut out = Vec::new();
+        let redirect = Control::Redirect { entity: entity(1), stream, owner, epoch };
+        router.handle(Input::Heard(redirect), Now(6_000_000), &mut out);
+        assert_eq!(closes(&tick(&mut router, 6_000_000)), [(3, 1)]);
+        let record_of_the_end = Record { epoch: Epoch::new(0, 9), ..record_of_the_end };
+        let control = Control::RecordIs { entity: entity(1), record: record_of_the_end, nonce: None };
+        router.handle(Input::Heard(control), Now(6_000_000), &mut out);
+        assert_eq!(router.tables(), Tables::default());
+    }
+}
+
+#[test]
+fn an_adopted_stream_is_closed_once_it_is_answered_empty_or_not() {
+    let mut router = router();
+    adopted(&mut router, 2);
+    let id = StreamId { opened_at: Place::from(own(9)), generation: 4 };
+    let (owner, epoch) = (own(2), Epoch::FIRST);
+    hear(&mut router, Control::Ack { entity: entity(1), stream: id, upto: 2, owner, epoch, base: Epoch::ZERO });
+    assert_eq!(closes(&tick(&mut router, 10)), [(2, 4)]);
+    let mut router = self::router();
+    assert!(adopted(&mut router, 0).is_empty());
+    assert_eq!(closes(&tick(&mut router, 10)), [(2, 4)]);
+}
+
+#[test]
+fn a_window_that_is_told_to_be_closed_goes_on_under_another_id_and_keeps_its_tickets() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    hear(&mut router, ack(1, 1, 1, 1));
+    let out = hear(&mut router, closed(1, 1, true));
+    assert!(matches!(&out[..], [Output::Data { data, .. }] if (data.stream.generation, data.seq) == (2, 1)));
+    assert!(hear(&mut router, ack(1, 1, 2, 1)).is_empty());
+    assert_eq!(hear(&mut router, ack(1, 2, 1, 1)), [Output::Applied(Ticket(2))]);
+    send(&mut router, &[(3, 1)]);
+    assert_eq!(router.tables().streams, 1, "later messages go the same way");
+}
+
+#[test]
+fn a_dead_senders_window_goes_on_under_another_id_unless_its_receiver_took_it_for_gone() {
+    for (doubt, left) in [(false, 2), (true, 0)] {
+        let mut router = router();
+        adopted(&mut router, 2);
+        let stream = StreamId { opened_at: Place::from(own(9)), generation: 4 };
+        let out = hear(&mut router, Control::Closed { entity: entity(1), stream, floor: 0, doubt });
+        assert_eq!((numbers(&out).len(), router.waiting()), (left, left));
+    }
+}
+
+#[test]
+fn many_streams_at_once_are_closed_in_portions() {
+    let mut router = Router::new(me(), Limits::default());
+    for counter in 1..=2_000 {
+        send(&mut router, &[(counter.into(), counter)]);
+        record(&mut router, counter, Record::registered(own(2)));
+        hear(&mut router, ack(counter, counter.into(), 1, 1));
+    }
+    let portions: Vec<_> = (0..4).map(|tick_no| closes(&tick(&mut router, 5_100_000 + tick_no)).len()).collect();
+    assert_eq!(portions, [512, 512, 512, 464]);
 }

@@ -1,12 +1,14 @@
 //! What wants to be looked at when. An alarm may ring for nothing: whatever it names tells its own time.
 
+use std::collections::BTreeSet;
+
 use slipgate_entity::OnlineId;
 
 use super::arrive::Reservation;
 use super::{Output, Scene};
 use crate::Now;
 use crate::moves::MoveId;
-use crate::stream::{End, StreamOutput};
+use crate::stream::{self, End, StreamOutput};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alarm {
@@ -21,19 +23,52 @@ pub(super) enum Alarm {
     Outdated,
 }
 
+/// The alarms that are set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Alarms {
+    set: BTreeSet<(Now, Alarm)>,
+}
+
+impl Alarms {
+    pub(super) fn insert(&mut self, (at, alarm): (Now, Alarm)) {
+        self.set.insert((at, alarm));
+    }
+
+    /// Sets a stream's alarm, and puts off the one that it had.
+    pub(super) fn set(&mut self, wanted: stream::Alarm, alarm: Alarm) {
+        if let Some(later) = wanted.instead_of {
+            self.set.remove(&(later, alarm));
+        }
+        self.set.insert((wanted.at, alarm));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.set.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    fn take_due(&mut self, now: Now) -> Option<Alarm> {
+        if self.set.first()?.0 > now {
+            return None;
+        }
+        Some(self.set.pop_first()?.1)
+    }
+}
+
 impl Scene {
     pub(super) fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
         self.forget_graves(now);
         if self.waiting.wants_sum(now) {
             self.waiting.set_sum(self.sum_of_waiting(), now);
         }
-        while let Some(&(due, alarm)) = self.alarms.first() {
-            if due > now {
-                return;
-            }
-            self.alarms.pop_first();
+        while let Some(alarm) = self.alarms.take_due(now) {
             self.ring(alarm, now, out);
         }
+        self.search_on(now, out);
     }
 
     fn ring(&mut self, alarm: Alarm, now: Now, out: &mut Vec<Output>) {
@@ -61,20 +96,29 @@ impl Scene {
 
     fn stream_tick(&mut self, sender: OnlineId, to: OnlineId, now: Now, out: &mut Vec<Output>) {
         let reply_to = self.place();
-        let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let (is_active, speaker) = (live.is_active(), live.speaker(sender, reply_to));
         let Some(stream) = live.outbox.get_mut(&to) else { return };
+        stream.rang(now);
+        if !is_active {
+            // Whoever goes on with the entity sets it anew.
+            return;
+        }
         if let Some(known) = self.receivers.known(to) {
             if stream.is_reset_by(known.base) {
                 return self.end_stream(sender, to, End::Unknown, out);
             }
             stream.learn(known);
         }
+        if stream.is_idle(now, &self.limits) {
+            return self.leave_stream(sender, to);
+        }
         let mut sends: Vec<StreamOutput> = Vec::new();
         // What was learnt from others goes out at once; else it is time to repeat.
-        stream.tick(reply_to, now, &self.limits, &mut sends);
-        stream.transmit(reply_to, now, &self.limits, &mut sends);
-        if let Some(due) = stream.due() {
-            self.alarms.insert((due, Alarm::Stream(sender, to)));
+        stream.tick(&speaker, now, &self.limits, &mut sends);
+        stream.transmit(&speaker, now, &self.limits, &mut sends);
+        if let Some(alarm) = stream.arm(&self.limits) {
+            self.alarms.set(alarm, Alarm::Stream(sender, to));
         }
         self.put_on_the_way(to, sends, now, out);
     }

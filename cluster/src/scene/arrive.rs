@@ -1,5 +1,6 @@
 //! The target's half of a move: reserve room, stage the copy, ask the home, take over.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use slipgate_entity::OnlineId;
@@ -160,12 +161,29 @@ impl Scene {
         }
     }
 
-    fn ask_to_take_over(&self, entity: OnlineId, out: &mut Vec<Output>) {
+    pub(super) fn ask_to_take_over(&self, entity: OnlineId, out: &mut Vec<Output>) {
         let Staged { prepare, nonce: Some(nonce), .. } = &self.staged[&entity] else { return };
+        if !self.knows_verdicts_of(&prepare.image) {
+            // Nothing is asked that might activate it; but whether it is still wanted.
+            return out.push(send(Destination::Home(entity), Control::Query { entity, nonce: *nonce }));
+        }
         let new = Record::handed_to(self.me, prepare.label, prepare.image.base);
         let Some(epoch) = prepare.label.previous() else { return };
         let control = Control::Cas { entity, owner: prepare.from, epoch, new, nonce: *nonce };
         out.push(send(Destination::Home(entity), control));
+    }
+
+    /// Copies that waited for a later view than `version`, and need not wait any more.
+    pub(super) fn staged_since(&self, version: u64) -> Vec<OnlineId> {
+        let had_to_wait = |staged: &Staged| staged.prepare.image.received.verdicts() > version;
+        let staged = self.staged.iter().filter(|(_, staged)| had_to_wait(staged));
+        staged.filter(|(_, staged)| self.knows_verdicts_of(&staged.prepare.image)).map(|(entity, _)| *entity).collect()
+    }
+
+    /// A copy may lean on verdicts that are not known here yet: until they are, it would take late messages of the
+    /// dead for new ones.
+    fn knows_verdicts_of(&self, image: &Image) -> bool {
+        image.received.verdicts() <= self.verdicts.version()
     }
 
     pub(super) fn staged_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
@@ -195,6 +213,9 @@ impl Scene {
             return;
         }
         if record.names(self.me) && record.data == label {
+            if !self.knows_verdicts_of(&staged.prepare.image) {
+                return;
+            }
             return self.take_over(entity, record, now, out);
         }
         let earlier_life = record.owner.is_some_and(|owner| {
@@ -216,8 +237,12 @@ impl Scene {
         let Image { identity, received, sending, .. } = &prepare.image;
         let bytes = inspection::bytes_of(&prepare.image);
         let label = identity.label.clone();
+        let mut outbox = BTreeMap::new();
         for stream in sending {
             self.receivers.add(stream.entity(), stream.id(), entity);
+            let mut stream = stream.clone();
+            stream.settle_in();
+            outbox.insert(stream.entity(), stream);
         }
         let live = Live {
             identity: identity.clone(),
@@ -225,7 +250,8 @@ impl Scene {
             data: prepare.label,
             base: prepare.image.base,
             inbox: Inbox::resume(received.clone()),
-            outbox: sending.iter().map(|stream| (stream.entity(), stream.clone())).collect(),
+            outbox,
+            missing: BTreeSet::new(),
             arrival: Some(prepare.id),
             phase: Phase::Active,
         };
@@ -237,6 +263,7 @@ impl Scene {
         if record.base > prepare.image.base {
             self.reset_streams(entity, record.base, out);
         }
+        self.sweep(entity, now);
         self.acknowledge_all(entity);
         for data in held.take() {
             self.apply(data, out);

@@ -12,15 +12,12 @@
 //!
 //! A scene that is asked for its number again is another one, because its id has another generation: whatever was
 //! meant for this one finds no such place. What is named by the bare number begins above all that this one
-//! gave out: streams here, slots of entities in the shell.
+//! gave out: slots of entities, in the shell.
 //!
 //! Leaves out: who leaves to where (`evacuation`).
 
-use slipgate_entity::SceneId;
-
 use super::Scene;
 use crate::moves::Refusal;
-use crate::{Own, Place};
 
 impl Scene {
     /// Why nobody is taken in, if so.
@@ -53,19 +50,4 @@ impl Scene {
     pub fn is_forgotten(&self) -> bool {
         self.is_cleared() && self.gone.is_empty()
     }
-
-    /// Where streams are opened here, as their ids name it: every scene of the number has the same, so that those who
-    /// remember what was closed there remember one number and not one for each scene.
-    pub(super) fn opener(&self) -> Place {
-        Own { scene: self.me.scene.first(), ..self.me }.into()
-    }
 }
-
-/// The number of streams opened before the first one of this scene: above all that an earlier scene of the same number
-/// can have opened.
-pub(super) fn first_stream(scene: SceneId) -> u64 {
-    u64::from(scene.generation()) << STREAM_BITS
-}
-
-/// A scene opens fewer than 2^40 streams: a thousand a second for 34 years.
-const STREAM_BITS: u32 = 40;

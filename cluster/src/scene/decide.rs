@@ -12,7 +12,7 @@ use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Phase, Repea
 use super::settle::HandedOver;
 use super::talk::send;
 use super::{Answer, Departure, Destination, Event, Output, Scene, Ticket};
-use crate::message::{Control, Message, Nonce, Prepare};
+use crate::message::{Control, Data, Message, Nonce, Prepare};
 use crate::moves::{MoveError, Outcome};
 use crate::{Now, Record};
 
@@ -139,11 +139,7 @@ impl Scene {
         let messages = held.take();
         let (leaving, frozen) = (give_up.leaving.clone(), give_up.frozen);
         let outcome = give_up.outcome.clone();
-        self.set_phase(entity, Phase::Active);
-        for data in messages {
-            self.apply(data, out);
-        }
-        self.resume_sending(entity, now, out);
+        self.go_on(entity, messages, now, out);
         if leaving.reported {
             out.push(decided(entity, &leaving, &record));
         } else {
@@ -156,8 +152,14 @@ impl Scene {
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let Phase::Frozen(frozen) = &mut live.phase else { return };
         let messages = frozen.held.take();
+        self.go_on(entity, messages, now, out);
+    }
+
+    /// A frozen entity takes turns again, and begins with what was held.
+    fn go_on(&mut self, entity: OnlineId, held: Vec<Data>, now: Now, out: &mut Vec<Output>) {
         self.set_phase(entity, Phase::Active);
-        for data in messages {
+        self.sweep(entity, now);
+        for data in held {
             self.apply(data, out);
         }
         self.resume_sending(entity, now, out);
@@ -181,10 +183,12 @@ impl Scene {
         out.push(Output::Remove { entity, why });
         // The copy that counted last may have said more than this one knows of.
         let outdated = record.lost || record.base > live.base;
-        if record.owner.is_none() && !moved && !outdated {
-            let streams: Vec<_> = live.outbox.into_values().filter(|stream| stream.waiting() > 0).collect();
-            if !streams.is_empty() {
-                out.push(Output::Adopt(streams));
+        if record.owner.is_none() && !moved {
+            for mut stream in live.outbox.into_values() {
+                if outdated {
+                    stream.fail();
+                }
+                self.leave(entity, record.epoch, stream);
             }
         }
         let label = live.identity.label;

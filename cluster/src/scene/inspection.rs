@@ -30,7 +30,7 @@ pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
     if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
         return unreadable("it has more streams than an entity may have");
     }
-    let numbers = received.iter().map(|(_, number, _)| number).chain(sending.iter().map(|stream| stream.acked()));
+    let numbers = received.iter().map(|(_, open)| open.number).chain(sending.iter().map(|stream| stream.acked()));
     if numbers.max().is_some_and(|number| number > NUMBER_MAX) {
         return unreadable("a number in its streams is beyond any that was ever given");
     }

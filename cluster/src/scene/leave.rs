@@ -8,6 +8,7 @@ use super::alarm::Alarm;
 use super::phase::{Deciding, Frozen, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
 use super::talk::send;
 use super::{Answer, Destination, Doors, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
+use crate::bounds::{RECEIVED_BYTES, SENDING_BYTES};
 use crate::message::{Control, Image, Message, Prepare, Reserve};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
 use crate::stream::{Received, SendStream};
@@ -303,8 +304,11 @@ pub(super) fn reject(ticket: Option<Ticket>, error: MoveError, out: &mut Vec<Out
     }
 }
 
-/// An upper bound for the encoded stream tables: about 40 bytes an entry, and the payloads kept.
+/// An upper bound for the encoded stream tables, and the payloads kept.
 pub(super) fn table_bytes<'a>(received: &Received, sending: impl Iterator<Item = &'a SendStream>) -> u64 {
-    let kept: usize = sending.map(|stream| 40 + stream.payload_bytes() + 20 * stream.waiting()).sum();
-    (received.len() * 40 + kept) as u64
+    let kept = sending.map(|stream| SENDING_BYTES + stream.payload_bytes() + PAYLOAD_LENGTH_BYTES * stream.waiting());
+    (received.len() * RECEIVED_BYTES + kept.sum::<usize>()) as u64
 }
+
+/// How long a payload is, encoded.
+const PAYLOAD_LENGTH_BYTES: usize = 4;

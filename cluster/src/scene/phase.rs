@@ -1,16 +1,16 @@
 //! Where an entity of the scene stands between active and gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
 use super::port::Ticket;
-use crate::message::{Data, Held, Identity, Nonce, Prepare};
+use crate::message::{Data, Held, Identity, Nonce, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
-use crate::stream::{Inbox, SendStream, StreamId};
-use crate::{Epoch, Limits, Now, Own, Record};
+use crate::stream::{Inbox, SendStream, Speaker, StreamId};
+use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 /// An entity whose record names this scene, as far as the scene knows.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Live {
     pub(super) inbox: Inbox,
     /// Streams to others, by receiver.
     pub(super) outbox: BTreeMap<OnlineId, SendStream>,
+    /// Senders of whose streams it has some, and whose homes are asked whether they are gone.
+    pub(super) missing: BTreeSet<OnlineId>,
     /// The move that brought it here.
     pub(super) arrival: Option<MoveId>,
     pub(super) phase: Phase,
@@ -37,9 +39,15 @@ impl Live {
             base: Epoch::ZERO,
             inbox: Inbox::default(),
             outbox: BTreeMap::new(),
+            missing: BTreeSet::new(),
             arrival: None,
             phase: Phase::Active,
         }
+    }
+
+    /// The entity, as its streams name it.
+    pub(super) fn speaker(&self, entity: OnlineId, reply_to: Place) -> Speaker {
+        Speaker { sender: Sender::Entity(entity), epoch: self.epoch, reply_to }
     }
 
     /// Whether it takes turns.
@@ -214,13 +222,13 @@ impl HeldMessages {
 
     /// Per stream the highest number and how many different ones.
     pub(super) fn summary(messages: &[Data]) -> Vec<Held> {
-        let mut numbers: BTreeMap<StreamId, std::collections::BTreeSet<u64>> = BTreeMap::new();
+        let mut numbers: BTreeMap<(StreamId, Sender), BTreeSet<u64>> = BTreeMap::new();
         for data in messages {
-            numbers.entry(data.stream).or_default().insert(data.seq);
+            numbers.entry((data.stream, data.sender)).or_default().insert(data.seq);
         }
-        let held = numbers.into_iter().filter_map(|(stream, numbers)| {
+        let held = numbers.into_iter().filter_map(|((stream, sender), numbers)| {
             let upto = *numbers.last()?;
-            Some(Held { stream, upto, count: numbers.len() as u64 })
+            Some(Held { stream, sender, upto, count: numbers.len() as u64 })
         });
         held.collect()
     }

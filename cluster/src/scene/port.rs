@@ -119,6 +119,17 @@ pub struct MoveRequest {
     pub body_bytes: u64,
 }
 
+/// A stream that its sender leaves behind: it is gone, or has had nothing more to say for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// The sender.
+    pub sender: OnlineId,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// The stream, with whatever is unacknowledged.
+    pub stream: SendStream,
+}
+
 /// Where a message of a scene goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
@@ -185,8 +196,8 @@ pub enum Output {
         /// Why.
         why: Departure,
     },
-    /// Streams whose sender is gone: the router goes on with them.
-    Adopt(Vec<SendStream>),
+    /// Streams that their senders leave behind: the router goes on with them, and closes them.
+    Adopt(Vec<Orphan>),
     /// A message that an entity sent comes back to it.
     Bounced {
         /// The sender.

@@ -41,6 +41,11 @@ impl Receivers {
         }
     }
 
+    /// How many are written to.
+    pub(super) fn len(&self) -> usize {
+        self.receivers.len()
+    }
+
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.receivers.is_empty()

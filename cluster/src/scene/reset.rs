@@ -16,14 +16,14 @@ use super::talk::bounce;
 use super::{Output, Scene};
 use crate::Epoch;
 use crate::message::{Image, Prepare};
-use crate::stream::{End, Inbox, Received};
+use crate::stream::{End, Received};
 
 impl Scene {
     pub(super) fn reset_streams(&mut self, entity: OnlineId, base: Epoch, out: &mut Vec<Output>) {
         self.acks.retain(|&((receiver, _), _)| receiver != entity);
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         live.base = base;
-        live.inbox = Inbox::default();
+        live.inbox.reset();
         let held = match &mut live.phase {
             Phase::Active | Phase::Reserving(_) => None,
             Phase::Frozen(Frozen { held, prepare, .. }) => {
@@ -32,16 +32,14 @@ impl Scene {
             }
             Phase::Deciding(Deciding { held, .. }) => Some(std::mem::take(held)),
         };
-        let mut streams: Vec<_> = std::mem::take(&mut live.outbox).into_values().collect();
-        for stream in &mut streams {
+        let epoch = live.epoch;
+        for mut stream in std::mem::take(&mut live.outbox).into_values() {
             self.receivers.remove(stream.entity(), stream.id());
-            bounce(entity, stream, End::Unknown, out);
+            bounce(entity, &mut stream, End::Unknown, out);
+            self.leave(entity, epoch, stream);
         }
         if let Some(held) = held {
             self.return_to_senders(held, out);
-        }
-        if !streams.is_empty() {
-            out.push(Output::Adopt(streams));
         }
     }
 }

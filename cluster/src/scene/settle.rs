@@ -172,8 +172,12 @@ impl Scene {
         }
         if let Some(live) = self.live.get(&entity) {
             let received = live.inbox.received();
-            let applied =
-                |held: &Held| held.count - held.upto.saturating_sub(received.last(held.stream)).min(held.count);
+            // What is over was applied, as far as it could be.
+            let last = |held: &Held| match received.last(held.sender, held.stream) {
+                0 if received.is_below_floor(held.stream) => held.upto,
+                last => last,
+            };
+            let applied = |held: &Held| held.count - held.upto.saturating_sub(last(held)).min(held.count);
             let delivered = held.iter().map(applied).fold(0, u64::saturating_add);
             out.push(send(Destination::Place(source.into()), Control::Settled { entity, id, delivered }));
         } else if let Some(owner) = self.gone.get(&entity).and_then(|tombstone| tombstone.record.owner) {

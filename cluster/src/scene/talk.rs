@@ -7,7 +7,7 @@ use super::phase::Phase;
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
-use crate::stream::{End, Known, SendStream, StreamId, StreamOutput, Verdict};
+use crate::stream::{End, Known, Open, Over, SendStream, StreamId, StreamOutput, Verdict};
 use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
@@ -38,21 +38,24 @@ impl Scene {
         if data.base != live.base {
             return self.refuse_base(&data, out);
         }
-        let (stream, reply_to) = (data.stream, data.reply_to);
+        let (stream, sender, reply_to) = (data.stream, data.sender, data.reply_to);
         if live.inbox.is_ahead(&data) && !self.waiting.admit(&data) {
             self.left_out += 1;
             return;
         }
-        match live.inbox.accept(data, &self.limits) {
+        match live.inbox.accept(data, &self.limits, &self.verdicts) {
             Verdict::Apply { next, behind } => {
-                self.owe_ack(entity, stream, reply_to);
+                self.owe_ack(entity, sender, reply_to);
                 let apply = |Data { sender, payload, .. }| Output::Apply { entity, sender, payload };
                 out.push(apply(next));
                 out.extend(behind.into_iter().map(apply));
             }
-            Verdict::Repeat => self.owe_ack(entity, stream, reply_to),
+            Verdict::Repeat => self.owe_ack(entity, sender, reply_to),
             Verdict::Ahead => {}
             Verdict::NoRoom => self.left_out += 1,
+            Verdict::Over(Over { floor, doubt }) => {
+                out.push(send(Destination::Place(reply_to), Control::Closed { entity, stream, floor, doubt }));
+            }
         }
     }
 
@@ -67,8 +70,8 @@ impl Scene {
     }
 
     /// Messages of one stream mostly come one behind the other; what slips through is put right by `flush`.
-    fn owe_ack(&mut self, entity: OnlineId, stream: StreamId, reply_to: Place) {
-        let owed = ((entity, stream), reply_to);
+    fn owe_ack(&mut self, entity: OnlineId, sender: Sender, reply_to: Place) {
+        let owed = ((entity, sender), reply_to);
         match self.acks.last_mut() {
             Some(last) if last.0 == owed.0 => *last = owed,
             Some(_) | None => self.acks.push(owed),
@@ -77,26 +80,28 @@ impl Scene {
 
     /// Absent: the tombstone tells where the entity went; without one the sender asks the home.
     fn send_elsewhere(&self, data: &Data, out: &mut Vec<Output>) {
-        let (entity, stream) = (data.entity, data.stream);
+        out.push(send(Destination::Place(data.reply_to), self.elsewhere(data.entity, data.stream)));
+    }
+
+    pub(super) fn elsewhere(&self, entity: OnlineId, stream: StreamId) -> Control {
         let record = self.gone.get(&entity).map(|tombstone| tombstone.record);
-        let control = match record.and_then(|record| Some((record.owner?, record.epoch))) {
+        match record.and_then(|record| Some((record.owner?, record.epoch))) {
             Some((owner, epoch)) => Control::Redirect { entity, stream, owner, epoch },
             None => Control::NotOwner { entity, stream },
-        };
-        out.push(send(Destination::Place(data.reply_to), control));
+        }
     }
 
     /// The turn ends: one acknowledgement per stream that had something applied or repeated.
     pub(super) fn flush(&mut self, out: &mut Vec<Output>) {
         let mut acks = std::mem::take(&mut self.acks);
-        // Stable: of what is owed for one stream, the place last heard from stays last.
+        // Stable: of what is owed to one sender, the place last heard from stays last.
         acks.sort_by_key(|&(key, _)| key);
-        for (at, &((entity, stream), reply_to)) in acks.iter().enumerate() {
-            if acks.get(at + 1).is_some_and(|next| next.0 == (entity, stream)) {
+        for (at, &((entity, sender), reply_to)) in acks.iter().enumerate() {
+            if acks.get(at + 1).is_some_and(|next| next.0 == (entity, sender)) {
                 continue;
             }
             let Some(live) = self.live.get(&entity).filter(|live| live.is_active()) else { continue };
-            let upto = live.inbox.received().last(stream);
+            let Some(&Open { stream, number: upto, .. }) = live.inbox.received().open(sender) else { continue };
             let (owner, epoch, base) = (self.me, live.epoch, live.base);
             let control = Control::Ack { entity, stream, upto, owner, epoch, base };
             out.push(send(Destination::Place(reply_to), control));
@@ -113,11 +118,11 @@ impl Scene {
     /// at once where it is.
     pub(super) fn acknowledge_all(&mut self, entity: OnlineId) {
         let Some(live) = self.live.get(&entity) else { return };
-        self.acks.extend(live.inbox.received().iter().map(|(stream, _, reply_to)| ((entity, stream), reply_to)));
+        self.acks.extend(live.inbox.received().iter().map(|(sender, open)| ((entity, sender), open.reply_to)));
     }
 
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
-        let opener = self.opener();
+        let me = self.place();
         let Some(live) = self.live.get_mut(&entity) else { return };
         if payload.len() > self.limits.message_bytes {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
@@ -132,11 +137,12 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
-        let stream = live.outbox.entry(to).or_insert_with(|| {
-            self.opened += 1;
-            SendStream::open(StreamId { opened_at: opener, generation: self.opened }, to)
-        });
-        if stream.push(Sender::Entity(entity), payload.clone(), &self.limits).is_err() {
+        let opened = &mut self.opened;
+        let stream = live.outbox.entry(to).or_insert_with(|| SendStream::open(StreamId::next(me, opened), to));
+        if stream.push(payload.clone(), &self.limits).is_err() {
+            if !stream.has_begun() && stream.waiting() == 0 {
+                live.outbox.remove(&to);
+            }
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
@@ -148,6 +154,7 @@ impl Scene {
     pub(super) fn transmit(&mut self, entity: OnlineId, to: OnlineId, now: Now, out: &mut Vec<Output>) {
         let reply_to = self.place();
         let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return };
+        let speaker = live.speaker(entity, reply_to);
         let Some(stream) = live.outbox.get_mut(&to) else { return };
         if let Some(known) = self.receivers.known(to) {
             if stream.is_reset_by(known.base) {
@@ -156,10 +163,9 @@ impl Scene {
             stream.learn(known);
         }
         let mut sends = Vec::new();
-        let before = stream.due();
-        stream.transmit(reply_to, now, &self.limits, &mut sends);
-        if let Some(due) = stream.due().filter(|&due| before != Some(due)) {
-            self.alarms.insert((due, Alarm::Stream(entity, to)));
+        stream.transmit(&speaker, now, &self.limits, &mut sends);
+        if let Some(alarm) = stream.arm(&self.limits) {
+            self.alarms.set(alarm, Alarm::Stream(entity, to));
         }
         self.put_on_the_way(to, sends, now, out);
     }
@@ -222,6 +228,7 @@ impl Scene {
                 self.receivers.learn(to, Known { owner, epoch, base });
             }
             Told::Nothing => self.ask_home(to, now, out),
+            Told::Closed { floor } => return self.stream_closed(sender, to, floor, now, out),
         }
         self.transmit(sender, to, now, out);
     }
@@ -270,6 +277,8 @@ pub(super) enum Told {
     Moved { owner: Own, epoch: Epoch },
     /// Whoever speaks does not know where the receiver is.
     Nothing,
+    /// The receiver has closed the stream, and knows those opened here up to `floor` as closed.
+    Closed { floor: u64 },
 }
 
 /// Everything unacknowledged goes back to its sender.

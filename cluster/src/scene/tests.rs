@@ -3,6 +3,7 @@
 mod active;
 mod arrive;
 mod close;
+mod closing;
 mod deciding;
 mod driver;
 mod frozen;
@@ -11,3 +12,4 @@ mod reserve;
 mod reset;
 mod settle;
 mod streams;
+mod verdicts;

@@ -2,55 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::StreamId;
-use crate::bounds::STREAMS_PER_ENTITY;
-use crate::message::Data;
-use crate::{Limits, Place};
-
-/// What an entity has applied, per stream. Part of its state: it moves with the entity.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Received {
-    streams: BTreeMap<StreamId, Last>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Last {
-    number: u64,
-    reply_to: Place,
-}
-
-impl Received {
-    /// Highest number of `stream` applied without a gap; 0 if none.
-    #[must_use]
-    pub fn last(&self, stream: StreamId) -> u64 {
-        self.streams.get(&stream).map_or(0, |last| last.number)
-    }
-
-    /// Each stream with its highest number and the place where its sender was last heard from.
-    pub fn iter(&self) -> impl Iterator<Item = (StreamId, u64, Place)> + '_ {
-        self.streams.iter().map(|(&stream, last)| (stream, last.number, last.reply_to))
-    }
-
-    /// Number of streams.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.streams.len()
-    }
-
-    /// Whether nothing was ever applied.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.streams.is_empty()
-    }
-
-    /// Messages applied over all streams.
-    #[must_use]
-    pub fn applied(&self) -> u64 {
-        self.streams.values().fold(0, |sum, last| sum.saturating_add(last.number))
-    }
-}
+use super::received::{Open, Over, Received};
+use crate::message::{Data, Sender};
+use crate::view::Verdicts;
+use crate::{Epoch, Limits, Place};
 
 /// What becomes of a message that came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +25,8 @@ pub enum Verdict {
     /// It is ahead of a gap and there is no room to wait, or it begins a stream and the entity has as many
     /// as it may have; its sender will send it again.
     NoRoom,
+    /// Its stream is over, or cannot begin any more; its sender is told that it is closed.
+    Over(Over),
 }
 
 /// What an entity has applied, and what waits for a gap to close.
@@ -95,7 +53,7 @@ impl Inbox {
     /// Whether a message is ahead of a gap.
     #[must_use]
     pub fn is_ahead(&self, data: &Data) -> bool {
-        data.seq.saturating_sub(1) > self.received.last(data.stream)
+        data.seq.saturating_sub(1) > self.received.last(data.sender, data.stream)
     }
 
     /// What waits for a gap to close: payload bytes, messages.
@@ -104,110 +62,140 @@ impl Inbox {
         (self.ahead_bytes, self.ahead.len())
     }
 
-    /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds.
-    pub fn accept(&mut self, data: Data, limits: &Limits) -> Verdict {
-        let streams = self.received.streams.len();
-        let known = self.received.streams.get_mut(&data.stream);
-        let last = known.as_ref().map_or(0, |last| last.number);
-        if data.seq <= last {
+    /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds; a stream that
+    /// is over does not begin again.
+    pub fn accept(&mut self, data: Data, limits: &Limits, verdicts: &Verdicts) -> Verdict {
+        match self.received.open_mut(data.sender) {
+            Some(open) if open.stream == data.stream => {
+                if data.seq <= open.number {
+                    open.hear(&data);
+                    return Verdict::Repeat;
+                }
+                if data.seq - 1 > open.number {
+                    return self.wait(data, limits);
+                }
+                open.hear(&data);
+                open.number = data.seq;
+                if self.ahead.is_empty() {
+                    self.received.count(1);
+                    return Verdict::Apply { next: data, behind: Vec::new() };
+                }
+                self.apply(data)
+            }
+            Some(_) | None => self.begin(data, limits, verdicts),
+        }
+    }
+
+    /// The first that is heard of a stream.
+    fn begin(&mut self, data: Data, limits: &Limits, verdicts: &Verdicts) -> Verdict {
+        if let Some(over) = self.received.is_over(&data, verdicts) {
+            self.forget_ahead(data.stream);
+            return Verdict::Over(over);
+        }
+        if data.seq == 0 {
             return Verdict::Repeat;
         }
-        if data.seq - 1 > last {
-            let bytes = self.ahead_bytes + data.payload.len();
-            if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
-                return Verdict::NoRoom;
-            }
-            let key = (data.stream, data.seq);
-            if self.ahead.insert(key, data).is_none() {
-                self.ahead_bytes = bytes;
-            }
-            return Verdict::Ahead;
+        if data.seq > 1 {
+            return self.wait(data, limits);
         }
-        if known.is_none() && streams >= STREAMS_PER_ENTITY {
+        if !self.received.has_room_for(data.sender) {
             return Verdict::NoRoom;
         }
-        let stream = data.stream;
-        let mut latest = Last { number: data.seq, reply_to: data.reply_to };
+        let Data { stream, reply_to, epoch, .. } = data;
+        if let Some(former) = self.received.begin(data.sender, Open { stream, number: 1, reply_to, epoch }) {
+            self.forget_ahead(former.stream);
+        }
+        self.apply(data)
+    }
+
+    /// `data` is counted in its stream already; what waits behind it follows.
+    fn apply(&mut self, data: Data) -> Verdict {
+        let (stream, mut number) = (data.stream, data.seq);
         let mut behind = Vec::new();
-        while let Some(data) = self.ahead.remove(&(stream, latest.number + 1)) {
+        while let Some(data) = self.ahead.remove(&(stream, number + 1)) {
             self.ahead_bytes -= data.payload.len();
             behind.push(data);
-            latest.number += 1;
+            number += 1;
         }
-        match known {
-            Some(last) => *last = latest,
-            None => drop(self.received.streams.insert(stream, latest)),
-        }
+        let open = self.received.open_mut(data.sender).expect("the stream was just counted in");
+        open.number = number;
+        self.received.count(1 + behind.len() as u64);
         Verdict::Apply { next: data, behind }
+    }
+
+    fn wait(&mut self, data: Data, limits: &Limits) -> Verdict {
+        let bytes = self.ahead_bytes + data.payload.len();
+        if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
+            return Verdict::NoRoom;
+        }
+        if self.ahead.insert((data.stream, data.seq), data).is_none() {
+            self.ahead_bytes = bytes;
+        }
+        Verdict::Ahead
+    }
+
+    /// The sender has closed its stream. Returns whether that is taken note of: a table that is full takes no note
+    /// of the streams of one more opener.
+    pub fn close(&mut self, sender: Sender, stream: StreamId) -> bool {
+        let is_open = self.received.open(sender).is_some_and(|open| open.stream == stream);
+        if !is_open && !self.received.has_room(stream.opened_at) {
+            return false;
+        }
+        self.received.close(sender, stream);
+        self.forget_ahead(stream);
+        true
+    }
+
+    /// The sender is gone for good, and nobody goes on with its stream who would know what was applied of it.
+    pub fn bury(&mut self, sender: Sender) {
+        if let Some(open) = self.received.bury(sender) {
+            self.forget_ahead(open.stream);
+        }
+    }
+
+    /// There are new verdicts, or they are new to the entity.
+    pub fn sweep(&mut self, verdicts: &Verdicts) {
+        self.received.sweep(verdicts);
+        if self.ahead.is_empty() {
+            return;
+        }
+        self.keep_ahead(|received, stream, sender| {
+            !verdicts.is_dead(stream.opened_at.session) || received.last(sender, stream) > 0
+        });
+    }
+
+    /// The table was looked through for senders that are gone, and nobody is looked for any more.
+    pub fn note_swept(&mut self, verdicts: &Verdicts) {
+        self.received.note_swept(verdicts);
+    }
+
+    /// The sender goes on at `place`, as its home says.
+    pub fn follow(&mut self, sender: Sender, place: Place, epoch: Epoch) {
+        self.received.follow(sender, place, epoch);
+    }
+
+    /// The streams were reset: nothing is known of any.
+    pub fn reset(&mut self) {
+        self.received.reset();
+        self.ahead.clear();
+        self.ahead_bytes = 0;
+    }
+
+    /// A stream is over; with it all that were opened there before it and have not begun yet.
+    fn forget_ahead(&mut self, over: StreamId) {
+        if self.ahead.is_empty() {
+            return;
+        }
+        self.keep_ahead(|received, stream, sender| {
+            stream != over && (!received.is_below_floor(stream) || received.last(sender, stream) > 0)
+        });
+    }
+
+    fn keep_ahead(&mut self, keep: impl Fn(&Received, StreamId, Sender) -> bool) {
+        self.ahead.retain(|(stream, _), data| keep(&self.received, *stream, data.sender));
+        self.ahead_bytes = self.ahead.values().map(|data| data.payload.len()).sum();
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::iter;
-    use std::sync::Arc;
-
-    use slipgate_entity::{OnlineId, RangeId};
-
-    use super::*;
-    use crate::message::Sender;
-    use crate::{Epoch, Port, Session};
-
-    fn data(generation: u64, seq: u64) -> Data {
-        let place = Place { session: Session::new(1, 1), port: Port::Router(0) };
-        Data {
-            entity: OnlineId::new(RangeId(1), 1),
-            stream: StreamId { opened_at: place, generation },
-            seq,
-            sender: Sender::Tool(Session::new(1, 1)),
-            reply_to: place,
-            hops: 0,
-            base: Epoch::ZERO,
-            payload: Arc::from([0u8; 10].as_slice()),
-        }
-    }
-
-    fn accept(inbox: &mut Inbox, generation: u64, seq: u64) -> Vec<u64> {
-        match inbox.accept(data(generation, seq), &Limits::default()) {
-            Verdict::Apply { next, behind } => iter::once(&next).chain(&behind).map(|data| data.seq).collect(),
-            Verdict::Repeat | Verdict::Ahead | Verdict::NoRoom => Vec::new(),
-        }
-    }
-
-    #[test]
-    fn the_next_number_is_applied_and_a_lower_one_is_only_acknowledged_again() {
-        let mut inbox = Inbox::default();
-        assert_eq!(accept(&mut inbox, 1, 1), [1]);
-        assert_eq!(inbox.accept(data(1, 1), &Limits::default()), Verdict::Repeat);
-        assert_eq!(accept(&mut inbox, 1, 2), [2]);
-        assert_eq!(inbox.received().last(data(1, 0).stream), 2);
-    }
-
-    #[test]
-    fn a_number_ahead_of_a_gap_waits_and_follows_once_the_gap_closes() {
-        let mut inbox = Inbox::default();
-        assert_eq!(inbox.accept(data(1, 3), &Limits::default()), Verdict::Ahead);
-        assert_eq!(inbox.accept(data(1, 2), &Limits::default()), Verdict::Ahead);
-        assert_eq!(accept(&mut inbox, 1, 1), [1, 2, 3]);
-        assert_eq!(inbox.ahead_bytes, 0);
-    }
-
-    #[test]
-    fn streams_do_not_wait_for_each_other() {
-        let mut inbox = Inbox::default();
-        assert_eq!(inbox.accept(data(1, 2), &Limits::default()), Verdict::Ahead);
-        assert_eq!(accept(&mut inbox, 2, 1), [1]);
-        assert_eq!(inbox.received().len(), 1);
-    }
-
-    #[test]
-    fn what_waits_ahead_of_gaps_is_bounded_and_a_repeat_does_not_count_twice() {
-        let limits = Limits { held_messages: 2, ..Limits::default() };
-        let mut inbox = Inbox::default();
-        assert_eq!(inbox.accept(data(1, 5), &limits), Verdict::Ahead);
-        assert_eq!(inbox.accept(data(1, 5), &limits), Verdict::Ahead);
-        assert_eq!(inbox.ahead_bytes, 10);
-        assert_eq!(inbox.accept(data(1, 6), &limits), Verdict::Ahead);
-        assert_eq!(inbox.accept(data(1, 7), &limits), Verdict::NoRoom);
-    }
-}
+mod tests;

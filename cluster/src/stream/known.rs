@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::End;
 use crate::{Epoch, Own, Record};
 
 /// Who owns a receiver, and since when its streams are numbered anew.
@@ -22,6 +23,17 @@ impl Known {
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         Some(Self { owner: record.owner?, epoch: record.epoch, base: record.base })
+    }
+
+    /// Whether a record tells that nothing more comes of a stream to the receiver. Dead is final; an answer from
+    /// before the id was given out says the same and may come late, but is older than an owner that is known.
+    #[must_use]
+    pub fn end_by(&self, record: &Record) -> Option<End> {
+        if record.base > self.base {
+            return Some(End::Unknown);
+        }
+        let ends = record.owner.is_none() && record.epoch > self.epoch;
+        ends.then(|| End::of(record))
     }
 
     /// Takes over what is newer in `news`. Returns whether anything is.

@@ -14,11 +14,20 @@ use crate::{Epoch, Limits, Now, Own, Place, Record};
 /// A message that is not acknowledged yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Who speaks.
-    pub sender: Sender,
     /// What is said.
     #[serde(with = "crate::bytes")]
     pub payload: Payload,
+}
+
+/// Who speaks on a stream, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speaker {
+    /// Who.
+    pub sender: Sender,
+    /// Its epoch, if it is an entity.
+    pub epoch: Epoch,
+    /// Where it hears answers.
+    pub reply_to: Place,
 }
 
 /// The stream, or all of a router's streams together, are at a bound. Nothing was kept of the message.
@@ -34,6 +43,22 @@ pub enum End {
     /// The receiver was lost, or goes on as a copy that may have missed something: what is unacknowledged was
     /// applied before that, or never will be.
     Unknown,
+}
+
+impl End {
+    /// What a record without an owner tells.
+    pub(super) fn of(record: &Record) -> Self {
+        if record.lost { Self::Unknown } else { Self::Dead }
+    }
+}
+
+/// When a stream wants to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alarm {
+    /// When.
+    pub at: Now,
+    /// The alarm that is set for later, and not wanted any more.
+    pub instead_of: Option<Now>,
 }
 
 /// What a stream wants done.
@@ -68,6 +93,15 @@ pub struct SendStream {
     due: Option<Now>,
     #[serde(skip)]
     wait: Duration,
+    /// Since when nothing is unacknowledged.
+    #[serde(skip)]
+    idle: Option<Now>,
+    /// The alarm that is set for it.
+    #[serde(skip)]
+    alarm: Option<Now>,
+    /// Whether it has a new id of which nothing is acknowledged yet.
+    #[serde(skip)]
+    renewed: bool,
 }
 
 impl SendStream {
@@ -84,6 +118,9 @@ impl SendStream {
             bytes: 0,
             due: None,
             wait: Duration::ZERO,
+            idle: None,
+            alarm: None,
+            renewed: false,
         }
     }
 
@@ -140,22 +177,24 @@ impl SendStream {
     /// # Errors
     ///
     /// At the stream's bound in messages or bytes; nothing was kept then.
-    pub fn push(&mut self, sender: Sender, payload: Payload, limits: &Limits) -> Result<u64, Busy> {
+    pub fn push(&mut self, payload: Payload, limits: &Limits) -> Result<u64, Busy> {
         let bytes = self.bytes + payload.len();
         if self.unacked.len() >= limits.stream_window + limits.stream_queue || bytes > limits.stream_bytes {
             return Err(Busy);
         }
         self.bytes = bytes;
-        self.unacked.push_back(Waiting { sender, payload });
+        self.unacked.push_back(Waiting { payload });
         Ok(self.acked + self.unacked.len() as u64)
     }
 
     /// Sends what the window has room for, or asks the home while no owner is known.
-    pub fn transmit(&mut self, reply_to: Place, now: Now, limits: &Limits, out: &mut Vec<StreamOutput>) {
+    pub fn transmit(&mut self, speaker: &Speaker, now: Now, limits: &Limits, out: &mut Vec<StreamOutput>) {
         if self.unacked.is_empty() {
             self.due = None;
+            self.idle.get_or_insert(now);
             return;
         }
+        self.idle = None;
         let first_of_burst = self.due.is_none();
         if first_of_burst {
             self.wait = limits.resend_first;
@@ -175,11 +214,12 @@ impl SendStream {
                 entity: self.entity,
                 stream: self.id,
                 seq,
-                sender: waiting.sender,
-                reply_to,
+                sender: speaker.sender,
+                reply_to: speaker.reply_to,
                 hops: 0,
                 payload: waiting.payload.clone(),
                 base,
+                epoch: speaker.epoch,
             };
             out.push(StreamOutput::Data { to: owner, data });
         }
@@ -196,6 +236,7 @@ impl SendStream {
         let newly = index(upto - self.acked);
         self.bytes -= self.unacked.drain(..newly).map(|waiting| waiting.payload.len()).sum::<usize>();
         self.acked = upto;
+        self.renewed = false;
         self.sent = self.sent.max(upto);
         // Progress: whatever is still on the way gets a full wait of its own.
         self.due = None;
@@ -232,15 +273,13 @@ impl SendStream {
         Vec::new()
     }
 
-    /// Whether a record tells that nothing more comes of the stream. Dead is final; an answer from before the id
-    /// was given out says the same and may come late, but is older than an owner that is known.
+    /// Whether a record tells that nothing more comes of the stream, and why.
     #[must_use]
     pub fn is_ended_by(&self, record: &Record) -> Option<End> {
-        if self.is_reset_by(record.base) {
-            return Some(End::Unknown);
+        match &self.known {
+            Some(known) => known.end_by(record),
+            None => record.owner.is_none().then(|| End::of(record)),
         }
-        let ends = record.owner.is_none() && self.known.is_none_or(|known| record.epoch > known.epoch);
-        ends.then_some(if record.lost { End::Unknown } else { End::Dead })
     }
 
     /// Whether the receiver counts from a later base than this stream: what it applied of it is forgotten.
@@ -265,15 +304,74 @@ impl SendStream {
         self.bytes = self.payload_bytes();
     }
 
+    /// Goes on in another place: what was to happen when is begun anew there.
+    pub fn settle_in(&mut self) {
+        self.resume();
+        (self.idle, self.alarm, self.renewed) = (None, None, false);
+    }
+
+    /// The receiver says that the stream is over, and that it has applied nothing of the window: it goes on under
+    /// another id, numbered from 1. The first time at once; should that be over too, the window waits for its
+    /// repeat.
+    pub fn renew(&mut self, id: StreamId) {
+        let (due, wait) = (self.due, self.wait);
+        self.id = id;
+        self.acked = 0;
+        self.resume();
+        if std::mem::replace(&mut self.renewed, true) {
+            self.sent = self.unacked.len() as u64;
+            (self.due, self.wait) = (due, wait);
+        }
+    }
+
+    /// Whether nothing was unacknowledged for so long that the stream should be closed.
+    #[must_use]
+    pub fn is_idle(&self, now: Now, limits: &Limits) -> bool {
+        self.unacked.is_empty() && self.idle.is_some_and(|since| now >= since + limits.stream_idle)
+    }
+
+    /// Whether anything of it can be known to its receiver.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// What is known of the receiver.
+    #[must_use]
+    pub fn known(&self) -> Option<Known> {
+        self.known
+    }
+
+    /// Notes that the alarm has rung, if it is the one that is set.
+    pub fn rang(&mut self, now: Now) {
+        if self.alarm.is_some_and(|alarm| alarm <= now) {
+            self.alarm = None;
+        }
+    }
+
+    /// The alarm to set, and the one to put off for it; nothing while one is set that rings early enough.
+    pub fn arm(&mut self, limits: &Limits) -> Option<Alarm> {
+        let wanted = self.due.or(self.idle.map(|since| since + limits.stream_idle))?;
+        if self.alarm.is_some_and(|set| set <= wanted) {
+            return None;
+        }
+        Some(Alarm { at: wanted, instead_of: self.alarm.replace(wanted) })
+    }
+
+    /// Takes back the alarm that is set.
+    pub fn disarm(&mut self) -> Option<Now> {
+        self.alarm.take()
+    }
+
     /// Sends at most a window again and asks the home, if it is time; then waits longer.
-    pub fn tick(&mut self, reply_to: Place, now: Now, limits: &Limits, out: &mut Vec<StreamOutput>) {
+    pub fn tick(&mut self, speaker: &Speaker, now: Now, limits: &Limits, out: &mut Vec<StreamOutput>) {
         if self.due.is_none_or(|due| now < due) {
             return;
         }
         let wait = (self.wait * 2).clamp(limits.resend_first, limits.resend_max);
         self.sent = self.acked;
         self.due = None;
-        self.transmit(reply_to, now, limits, out);
+        self.transmit(speaker, now, limits, out);
         if self.known.is_some() {
             out.push(StreamOutput::AskHome);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slipgate_cluster::message::Sender;
+use slipgate_cluster::message::{Data, Sender};
 use slipgate_cluster::moves::{MoveId, Outcome};
 use slipgate_cluster::router;
 use slipgate_cluster::scene::Ticket;
@@ -21,6 +21,14 @@ pub(crate) struct Line {
     pub(crate) dead: BTreeSet<u64>,
 }
 
+/// One stream, as it was seen on the way.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    sender: Sender,
+    receiver: OnlineId,
+    numbers: BTreeMap<u64, u64>,
+}
+
 /// One attempt to move.
 #[derive(Clone, Debug)]
 pub(crate) struct MoveStory {
@@ -37,14 +45,17 @@ pub(crate) struct MoveStory {
 pub(crate) struct History {
     pub(crate) entities: Vec<OnlineId>,
     pub(crate) lines: BTreeMap<(Sender, OnlineId), Line>,
-    pub(crate) streams: BTreeMap<StreamId, (Sender, OnlineId)>,
+    /// Each stream, and which message has which number in it.
+    pub(crate) streams: BTreeMap<StreamId, Stream>,
     pub(crate) moves: BTreeMap<MoveId, MoveStory>,
     /// Where each entity last arrived from.
     pub(crate) came_from: BTreeMap<OnlineId, Own>,
     /// How often each request was answered.
     pub(crate) answers: BTreeMap<Ticket, u32>,
     /// Messages of tools by their ticket, which is their number: whom they are for.
-    sent: BTreeMap<u64, OnlineId>,
+    said: BTreeMap<u64, OnlineId>,
+    /// The stream in which each message was seen last.
+    seen_in: BTreeMap<u64, StreamId>,
     numbers: u64,
 }
 
@@ -77,22 +88,22 @@ impl History {
     /// A tool is about to say something.
     pub(crate) fn says(&mut self, receiver: OnlineId) -> u64 {
         let number = self.number();
-        self.sent.insert(number, receiver);
+        self.said.insert(number, receiver);
         number
     }
 
     pub(crate) fn accepted(&mut self, session: Session, ticket: router::Ticket) {
-        let receiver = self.sent[&ticket.0];
+        let receiver = self.said[&ticket.0];
         self.line(Sender::Tool(session), receiver).accepted.push(ticket.0);
     }
 
     pub(crate) fn refused(&mut self, ticket: router::Ticket) {
-        self.sent.remove(&ticket.0);
+        self.said.remove(&ticket.0);
     }
 
     /// A tool hears that its message is applied: its number in the line, and how many really are.
     pub(crate) fn acknowledged(&mut self, session: Session, ticket: router::Ticket) -> (u64, usize) {
-        let receiver = self.sent[&ticket.0];
+        let receiver = self.said[&ticket.0];
         let line = self.line(Sender::Tool(session), receiver);
         let at = line.accepted.iter().position(|number| *number == ticket.0).expect("it was accepted");
         (at as u64 + 1, line.applied)
@@ -100,13 +111,30 @@ impl History {
 
     /// A tool hears that its message can never be applied.
     pub(crate) fn dead(&mut self, session: Session, ticket: router::Ticket) -> (u64, OnlineId) {
-        let receiver = self.sent[&ticket.0];
+        let receiver = self.said[&ticket.0];
         self.line(Sender::Tool(session), receiver).dead.insert(ticket.0);
         (ticket.0, receiver)
     }
 
-    /// How many messages of a stream were applied.
+    /// A message is on its way: a number in a stream always means the same one.
+    /// Returns whether it went in another stream before.
+    pub(crate) fn sent(&mut self, data: &Data, number: u64) -> Result<bool, String> {
+        let fresh = || Stream { sender: data.sender, receiver: data.entity, numbers: BTreeMap::new() };
+        let stream = self.streams.entry(data.stream).or_insert_with(fresh);
+        let known = *stream.numbers.entry(data.seq).or_insert(number);
+        if known == number && (stream.sender, stream.receiver) == (data.sender, data.entity) {
+            let before = self.seen_in.insert(number, data.stream);
+            return Ok(before.is_some_and(|before| before != data.stream));
+        }
+        Err(format!("number {} of {:?} was message {known}, and is {number} in {data:?}", data.seq, data.stream))
+    }
+
+    /// How many messages of a stream were applied, from the first one on.
     pub(crate) fn applied_of(&self, stream: StreamId) -> usize {
-        self.streams.get(&stream).and_then(|line| self.lines.get(line)).map_or(0, |line| line.applied)
+        let Some(Stream { sender, receiver, numbers }) = self.streams.get(&stream) else { return 0 };
+        let Some(line) = self.lines.get(&(*sender, *receiver)) else { return 0 };
+        let applied = &line.accepted[..line.applied];
+        // Messages are numbered as they are accepted, and a line is sorted.
+        numbers.values().take_while(|number| applied.binary_search(number).is_ok()).count()
     }
 }

@@ -1,6 +1,8 @@
 //! The second phase: faults have ceased, and everything must come to its answer.
 
+use slipgate_cluster::Now;
 use slipgate_cluster::message::Sender;
+use slipgate_cluster::scene::Tables;
 use slipgate_entity::OnlineId;
 
 use super::invariants::answered::{self, Ends};
@@ -23,6 +25,7 @@ impl World {
             ticks += 1;
         }
         self.demand(quiet::check(self.leftovers()));
+        self.forget();
         for &entity in &self.history.entities {
             self.demand(one_owner::check_at_rest(entity, &self.record(entity), &self.active(entity)));
         }
@@ -34,6 +37,17 @@ impl World {
             self.demand(moves_end::check_at_rest(story).map_err(|what| format!("{id}: {what}")));
         }
         self.demand(requests::check_at_rest(&self.history.answers));
+    }
+
+    /// Long after, nothing is remembered of where entities went, and little of whose streams are over.
+    fn forget(&mut self) {
+        self.now = Now(self.now.0 + 60_000_000);
+        self.tick();
+        let tables: Vec<_> = self.stages.iter().map(|stage| stage.scene.tables()).collect();
+        let sum = |count: fn(&Tables) -> usize| tables.iter().map(count).sum();
+        let openers = self.nodes.len() + self.stages.len();
+        let (floors, tombstones) = (sum(|tables| tables.floors), sum(|tables| tables.tombstones));
+        self.demand(quiet::check_memory(floors, sum(|tables| tables.entities), openers, tombstones));
     }
 
     fn ends(&self, sender: Sender, receiver: OnlineId) -> Ends {
@@ -49,12 +63,19 @@ impl World {
         let unacknowledged = |stage: &Stage| -> u64 {
             stage.scene.entities().filter_map(|entity| stage.scene.stand(entity)).map(|s| s.unacknowledged).sum()
         };
+        let tables: Vec<_> = self.stages.iter().map(|stage| stage.scene.tables()).collect();
+        let routers = self.routers();
+        let sum = |count: fn(&Tables) -> usize| -> usize { tables.iter().map(count).sum() };
+        let kept = routers.iter().map(|tables| tables.streams + tables.receivers + tables.closings);
         let bodies = |stage: &Stage| stage.aside.len() + stage.bodies.len().abs_diff(stage.scene.len());
         Leftovers {
             busy: self.stages.iter().map(|stage| stage.scene.moves_under_way()).sum(),
             arriving: self.stages.iter().map(|stage| stage.scene.arriving()).sum(),
             unacknowledged: self.stages.iter().map(unacknowledged).sum(),
             waiting: self.waiting(),
+            streams: sum(|tables| tables.open + tables.outboxes + tables.receivers) + kept.sum::<usize>(),
+            held: sum(|tables| tables.waiting),
+            alarms: sum(|tables| tables.alarms) + routers.iter().map(|tables| tables.alarms).sum::<usize>(),
             on_the_way: self.network.on_the_way(),
             bodies: self.stages.iter().map(bodies).sum(),
         }

@@ -26,9 +26,10 @@ impl Tally {
 }
 
 /// What a run over enough seeds must have met.
-const RARE: [&str; 23] = [
+const RARE: [&str; 26] = [
     "adopted streams",
     "cancelled",
+    "closed",
     "dead answers",
     "despawned",
     "duplicates dropped",
@@ -36,6 +37,7 @@ const RARE: [&str; 23] = [
     "give-ups won",
     "messages applied",
     "messages handed on",
+    "messages renumbered",
     "moved",
     "moved on before the source knew",
     "node lost",
@@ -47,6 +49,7 @@ const RARE: [&str; 23] = [
     "refused: unreadable",
     "spawn refused",
     "straight back",
+    "streams closed",
     "timed out",
     "undecided",
     "undecided, then moved",

@@ -20,6 +20,7 @@ use super::invariants::{acknowledged, answered, one_owner};
 use super::network::{Faults, Network};
 use super::stage::Stage;
 use super::tally::Tally;
+use super::walker::Speech;
 
 /// Virtual time between two ticks.
 pub(crate) const TICK_US: u64 = 10_000;
@@ -149,6 +150,10 @@ impl World {
                 router::Output::AskHome { entity, nonce } => {
                     self.send(me, home(entity), Message::Control(Control::Query { entity, nonce }));
                 }
+                router::Output::Close { to, entity, stream, sender } => {
+                    self.tally.count("streams closed");
+                    self.send(me, to.into(), Message::Control(Control::Close { entity, stream, sender }));
+                }
                 router::Output::Accepted(ticket) => self.history.accepted(session, ticket),
                 router::Output::Busy(ticket) => self.history.refused(ticket),
                 router::Output::Applied(ticket) => {
@@ -183,8 +188,14 @@ impl World {
                 self.demand(acknowledged::check(*upto, applied));
             }
             Message::Control(Control::Redirect { .. }) => self.tally.count("redirects"),
+            Message::Control(Control::Closed { .. }) => self.tally.count("closed"),
             Message::Data(data) => {
-                self.history.streams.insert(data.stream, (data.sender, data.entity));
+                let number = Speech::read(&data.payload).number;
+                match self.history.sent(data, number) {
+                    Ok(true) => self.tally.count("messages renumbered"),
+                    Ok(false) => {}
+                    violation => self.demand(violation.map(drop)),
+                }
                 if data.hops > 0 {
                     self.tally.count("messages handed on");
                 }
@@ -225,6 +236,11 @@ impl World {
 
     pub(crate) fn node_of(&self, session: Session) -> usize {
         self.nodes.iter().position(|node| node.session == session).expect("a node of the simulation")
+    }
+
+    /// What the routers keep.
+    pub(crate) fn routers(&self) -> Vec<router::Tables> {
+        self.nodes.iter().map(|node| node.router.tables()).collect()
     }
 
     /// Messages that routers keep.

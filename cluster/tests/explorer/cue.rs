@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_cluster::stream::SendStream;
+use slipgate_cluster::scene::Orphan;
 use slipgate_cluster::{Envelope, Own, Session, View};
 use slipgate_entity::OnlineId;
 
@@ -28,7 +28,7 @@ pub(crate) enum Cue {
     /// A tool says the next of the plan's messages.
     Say { number: u8, entity: OnlineId, tell: Option<OnlineId> },
     /// A scene of the same node leaves the streams of an entity that is gone.
-    Adopt(Vec<SendStream>),
+    Adopt(Vec<Orphan>),
 }
 
 impl Cue {
@@ -44,7 +44,7 @@ pub(crate) struct Effects {
     /// What it says to others; the network may do anything with it.
     pub(crate) says: Vec<Envelope>,
     /// What it hands to the router of its own node, within the process: that arrives at once.
-    pub(crate) adopt: Vec<SendStream>,
+    pub(crate) adopt: Vec<Orphan>,
     /// What it did wrong.
     pub(crate) faults: Vec<String>,
 }

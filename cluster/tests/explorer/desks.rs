@@ -115,7 +115,7 @@ impl Desk {
                 let ticket = router::Ticket(u64::from(number));
                 router::Input::Send(vec![ToSend { ticket, entity, payload: speech(number, tell) }])
             }
-            Cue::Adopt(streams) => router::Input::Adopt(streams),
+            Cue::Adopt(orphans) => router::Input::Adopt(orphans),
             Cue::Tick if self.mutant == Mutant::RouterNeverRepeats => return Effects::default(),
             Cue::Tick => {
                 self.now.0 += TICK_US;
@@ -137,6 +137,11 @@ impl Desk {
         let (ticket, fate) = match output {
             router::Output::Data { to, data } => {
                 effects.says.push(Envelope { from: self.me, to: to.into(), message: Message::Data(data) });
+                return;
+            }
+            router::Output::Close { to, entity, stream, sender } => {
+                let message = Message::Control(Control::Close { entity, stream, sender });
+                effects.says.push(Envelope { from: self.me, to: to.into(), message });
                 return;
             }
             router::Output::AskHome { entity, mut nonce } => {

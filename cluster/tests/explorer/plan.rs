@@ -210,6 +210,7 @@ impl Plan {
             decide: late,
             settle: if self.reports { late } else { tick },
             reservation: late,
+            stream_idle: late,
             resend_first: tick,
             resend_max: tick,
             tombstone: Duration::from_micros(FORGET_US),

@@ -154,7 +154,7 @@ impl Stage {
             Output::Remove { entity, .. } => {
                 self.bodies.remove(&entity).expect("what is removed was here");
             }
-            Output::Adopt(streams) => effects.adopt.extend(streams),
+            Output::Adopt(orphans) => effects.adopt.extend(orphans),
             Output::Bounced { .. } | Output::Event(_) => {}
             Output::Send { to, message } => self.say(to, message, effects),
             Output::Answer { ticket, answer } => self.answered(ticket, &answer, effects),
@@ -187,7 +187,7 @@ impl Stage {
             Message::Prepare(prepare) => {
                 // As on the wire: the source's clock stays behind.
                 let mut prepare = Prepare::clone(&prepare);
-                prepare.image.sending.iter_mut().for_each(SendStream::resume);
+                prepare.image.sending.iter_mut().for_each(SendStream::settle_in);
                 Message::Prepare(prepare.into())
             }
             message @ (Message::Data(_) | Message::Manager(_) | Message::Tool(_)) => message,

@@ -14,7 +14,7 @@ use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors = [directory(), streams(), hand_off(), homes()].into_iter().flatten().collect::<Vec<_>>();
+    let vectors = [directory(), streams(), hand_off(), homes(), closing()].into_iter().flatten().collect::<Vec<_>>();
     check("control", &vectors);
     check_variants::<Control>(&vectors);
 }
@@ -44,7 +44,7 @@ fn streams() -> Vec<Vector> {
 fn hand_off() -> Vec<Vector> {
     let (entity, id, label) = (sample::entity(), sample::id(), sample::epoch().next());
     let type_name = TypeName("walker".to_owned());
-    let held = vec![Held { stream: sample::stream(), upto: 7, count: 2 }];
+    let held = vec![Held { stream: sample::stream(), sender: sample::data(1).sender, upto: 7, count: 2 }];
     vec![
         vector(
             "control.reserve",
@@ -56,6 +56,14 @@ fn hand_off() -> Vec<Vector> {
         vector("control.arrived", &Control::Arrived { entity, id, epoch: label }),
         vector("control.handed_on", &Control::HandedOn { entity, id, held, source: sample::forest() }),
         vector("control.settled", &Control::Settled { entity, id, delivered: 2 }),
+    ]
+}
+
+fn closing() -> Vec<Vector> {
+    let (entity, stream, sender) = (sample::entity(), sample::stream(), sample::data(1).sender);
+    vec![
+        vector("control.close", &Control::Close { entity, stream, sender }),
+        vector("control.closed", &Control::Closed { entity, stream, doubt: false }),
     ]
 }
 

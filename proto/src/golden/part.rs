@@ -46,7 +46,7 @@ fn the_parts_of_messages_have_their_bytes() {
             vector("part.move_id", &sample::id()),
             vector("part.place", &Place::from(sample::forest())),
             vector("part.stream_id", &sample::stream()),
-            vector("part.held", &Held { stream: sample::stream(), upto: 7, count: 2 }),
+            vector("part.held", &Held { stream: sample::stream(), sender: sample::data(1).sender, upto: 7, count: 2 }),
         ],
     );
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipgate_cluster::message::{Data, Identity, Image, Payload, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::stream::{Inbox, Known, Received, SendStream, StreamId};
+use slipgate_cluster::view::Verdicts;
 use slipgate_cluster::{Epoch, Limits, NodeName, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -75,6 +76,7 @@ pub(super) fn data(seq: u64) -> Data {
         hops: 0,
         payload: payload(),
         base: Epoch::ZERO,
+        epoch: Epoch::ZERO,
     }
 }
 
@@ -91,7 +93,7 @@ pub(super) fn identity() -> Identity {
 /// One stream, of which the first message is applied.
 pub(super) fn received() -> Received {
     let mut inbox = Inbox::default();
-    inbox.accept(data(1), &Limits::default());
+    inbox.accept(data(1), &Limits::default(), &Verdicts::default());
     inbox.received().clone()
 }
 
@@ -100,7 +102,7 @@ pub(super) fn sending() -> SendStream {
     let opened_at = forest().into();
     let mut stream = SendStream::open(StreamId { opened_at, generation: 1 }, OnlineId::new(RangeId(4), 0));
     for _ in 0..2 {
-        stream.push(Sender::Entity(entity()), payload(), &Limits::default()).expect("room");
+        stream.push(payload(), &Limits::default()).expect("room");
     }
     stream.learn(Known { owner: harbor(), epoch: epoch(), base: Epoch::ZERO });
     stream.acknowledge(1);

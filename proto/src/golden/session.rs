@@ -73,7 +73,7 @@ fn hand_off() -> Vec<Step> {
     let type_name = TypeName("walker".to_owned());
     let reserve = Control::Reserve(Reserve { entity, id, label, type_name, type_version: 1, bytes: 61 });
     let (owner, epoch, new) = (sample::forest(), sample::epoch(), sample::record());
-    let held = vec![Held { stream: sample::stream(), upto: 2, count: 1 }];
+    let held = vec![Held { stream: sample::stream(), sender: sample::data(1).sender, upto: 2, count: 1 }];
     let to_harbor = |said| control(forest, harbor, Message::Control(said));
     let to_forest = |said| control(harbor, forest, Message::Control(said));
     let prepare = Wire { from: forest, to: harbor, message: Message::Prepare(Arc::new(sample::prepare())) };

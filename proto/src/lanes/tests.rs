@@ -33,6 +33,7 @@ fn data(bytes: usize) -> Wire {
         hops: 0,
         payload,
         base: Epoch::ZERO,
+        epoch: Epoch::ZERO,
     }))
 }
 
@@ -154,7 +155,8 @@ fn the_fullest_batch_of_the_largest_messages_fits_into_a_frame() {
 fn what_asks_about_messages_follows_them_and_large_control_goes_in_chunks() {
     let held = |count: u64| {
         let stream = StreamId { opened_at: place(), generation: u64::MAX };
-        let held = (0..count).map(|upto| slipgate_cluster::message::Held { stream, upto, count: 1 });
+        let sender = Sender::Tool(place().session);
+        let held = (0..count).map(|upto| slipgate_cluster::message::Held { stream, sender, upto, count: 1 });
         let source = Own::new(Session::new(1, 1), SceneId(1));
         let id = slipgate_cluster::moves::MoveId(uuid::Uuid::nil());
         wire(Message::Control(Control::HandedOn { entity: entity(1), id, held: held.collect(), source }))

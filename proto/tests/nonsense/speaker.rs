@@ -136,6 +136,7 @@ impl Speaker {
             hops: self.pick([0, 7, 8, 255]),
             payload: Arc::from(self.payload()),
             base: self.base(),
+            epoch: self.epoch(),
         }
     }
 
@@ -211,7 +212,12 @@ impl Speaker {
             10 => Control::Arrived { entity, id, epoch },
             11 => {
                 let held = (0..self.below(4))
-                    .map(|_| Held { stream: self.stream(), upto: self.number(), count: self.number() })
+                    .map(|_| Held {
+                        stream: self.stream(),
+                        sender: self.sender(),
+                        upto: self.number(),
+                        count: self.number(),
+                    })
                     .collect();
                 Control::HandedOn { entity, id, held, source: self.own() }
             }

@@ -71,6 +71,7 @@ impl Stage {
                 hops: 0,
                 payload: Arc::from(b"hi".as_slice()),
                 base: Epoch::ZERO,
+                epoch: Epoch::ZERO,
             };
             self.hear(friend(), Message::Data(data));
         }

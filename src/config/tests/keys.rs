@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 38] = [
+const OTHERS: [(&str, &str); 39] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -42,6 +42,7 @@ const OTHERS: [(&str, &str); 38] = [
     ("limits.decide", "4s"),
     ("limits.settle", "500ms"),
     ("limits.reservation", "20s"),
+    ("limits.stream_idle", "8s"),
     ("limits.resend_first", "50ms"),
     ("limits.resend_max", "3s"),
     ("limits.tombstone", "1m"),

@@ -8,6 +8,7 @@ use super::driver::{
 use crate::message::{Control, Image, Message, Nonce};
 use crate::moves::Refusal;
 use crate::stream::{Inbox, Received};
+use crate::view::Verdicts;
 use crate::{Epoch, Limits, Own, Record, Session};
 
 fn mine(label: u32) -> Record {
@@ -17,7 +18,7 @@ fn mine(label: u32) -> Record {
 fn received(upto: u64) -> Received {
     let mut inbox = Inbox::default();
     for seq in 1..=upto {
-        inbox.accept(data(seq), &Limits::default());
+        inbox.accept(data(seq), &Limits::default(), &Verdicts::default());
     }
     inbox.received().clone()
 }

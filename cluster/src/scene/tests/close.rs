@@ -1,5 +1,7 @@
 //! A scene that is closed while its node goes on, and the next one of its number.
 
+use std::collections::BTreeSet;
+
 use slipgate_entity::{RangeId, SceneId};
 
 use super::super::{Answer, Destination, Input, Output, Scene, Settings, SpawnRefusal, Ticket};
@@ -151,7 +153,7 @@ fn a_record_that_names_the_earlier_scene_activates_nothing_in_the_later_one() {
 }
 
 #[test]
-fn streams_of_a_later_scene_are_numbered_above_all_of_an_earlier_one_and_under_the_same_opener() {
+fn streams_of_a_later_scene_have_other_ids_than_those_of_an_earlier_one() {
     let mut ids = Vec::new();
     for generation in [0, 1, 2, u16::MAX] {
         let mut driver = again(generation);
@@ -165,6 +167,5 @@ fn streams_of_a_later_scene_are_numbered_above_all_of_an_earlier_one_and_under_t
         });
         ids.push(stream.expect("a message left"));
     }
-    assert!(ids.iter().all(|id| id.opened_at == Place::from(dungeon(0))), "{ids:?}");
-    assert!(ids.windows(2).all(|pair| pair[0].generation + (1 << 39) < pair[1].generation), "{ids:?}");
+    assert_eq!(ids.into_iter().collect::<BTreeSet<_>>().len(), 4);
 }

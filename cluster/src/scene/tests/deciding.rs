@@ -100,7 +100,7 @@ fn a_despawn_that_hits_removes_the_entity_and_passes_its_windows_on() {
         .iter()
         .filter_map(|output| if let Output::Adopt(streams) = output { Some(streams) } else { None })
         .collect();
-    assert!(matches!(adopted[..], [streams] if streams.len() == 1 && streams[0].entity() == entity(8)));
+    assert!(matches!(adopted[..], [streams] if streams.len() == 1 && streams[0].stream.entity() == entity(8)));
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })), "held senders ask");
     assert_eq!(driver.scene.route(entity(1)), Route::Unknown);
 }

@@ -192,6 +192,7 @@ pub(super) fn data(seq: u64) -> Data {
         reply_to: router(),
         hops: 0,
         base: Epoch::ZERO,
+        epoch: Epoch::ZERO,
         payload: Arc::from(seq.to_le_bytes().as_slice()),
     }
 }
@@ -200,7 +201,7 @@ pub(super) fn data(seq: u64) -> Data {
 pub(super) fn sending(to: u32) -> SendStream {
     let mut stream = SendStream::open(StreamId { opened_at: own(2).into(), generation: 5 }, entity(to));
     let payload = Arc::from([7u8].as_slice());
-    stream.push(Sender::Entity(entity(1)), payload, &Limits::default()).expect("a stream has room for one");
+    stream.push(payload, &Limits::default()).expect("a stream has room for one");
     stream
 }
 

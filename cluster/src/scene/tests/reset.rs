@@ -8,6 +8,7 @@ use super::driver::{
 use crate::message::{Control, Data, Image, Message, Prepare};
 use crate::moves::Outcome;
 use crate::stream::{Inbox, Received, SendStream};
+use crate::view::Verdicts;
 use crate::{Epoch, Limits, Record};
 
 /// Epoch and base of a record that a rebuilt home wrote.
@@ -32,10 +33,10 @@ fn bounced(out: &[Output]) -> Vec<Bounce> {
 
 fn adopted(out: &[Output]) -> Vec<SendStream> {
     let streams = |output: &Output| {
-        let Output::Adopt(streams) = output else { return None };
-        Some(streams.clone())
+        let Output::Adopt(orphans) = output else { return None };
+        Some(orphans.clone())
     };
-    out.iter().filter_map(streams).flatten().collect()
+    out.iter().filter_map(streams).flatten().map(|orphan| orphan.stream).collect()
 }
 
 fn sent_prepare(out: &[Output]) -> Prepare {
@@ -136,7 +137,7 @@ fn every_change_that_a_reset_entity_asks_for_names_its_base() {
 fn a_staged_copy_that_the_home_names_with_a_reset_takes_over_without_streams() {
     let received: Received = {
         let mut inbox = Inbox::default();
-        inbox.accept(data(1), &Limits::default());
+        inbox.accept(data(1), &Limits::default(), &Verdicts::default());
         inbox.received().clone()
     };
     let mut driver = Driver::new(Limits::default());
@@ -149,7 +150,7 @@ fn a_staged_copy_that_the_home_names_with_a_reset_takes_over_without_streams() {
     assert_eq!((bounced(&out), adopted(&out).len()), (vec![Bounce::Unknown], 1));
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })));
     let stand = driver.scene.stand(entity(1)).expect("it took over");
-    assert_eq!((stand.epoch, stand.data, stand.applied), (REBUILT, epoch(2), 0));
+    assert_eq!((stand.epoch, stand.data, stand.senders, stand.applied), (REBUILT, epoch(2), 0, 1));
     assert_eq!(applied(&anew(&mut driver, 1)), [1]);
 }
 

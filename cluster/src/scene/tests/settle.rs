@@ -2,7 +2,8 @@
 
 use super::super::{Answer, Input, MoveDone, Output, Ticket};
 use super::driver::{
-    Driver, answers, cas_nonce, controls, ended, entity, epoch, messages, move_id, own, taken_over, to, tool_stream,
+    Driver, answers, cas_nonce, controls, data, ended, entity, epoch, messages, move_id, own, taken_over, to,
+    tool_stream,
 };
 use crate::message::{Control, Held};
 use crate::moves::Outcome;
@@ -28,7 +29,7 @@ fn settled(delivered: u64) -> Control {
 }
 
 fn held() -> Vec<Held> {
-    vec![Held { stream: tool_stream(), upto: 3, count: 3 }]
+    vec![Held { stream: tool_stream(), sender: data(1).sender, upto: 3, count: 3 }]
 }
 
 fn done(out: &[Output]) -> MoveDone {

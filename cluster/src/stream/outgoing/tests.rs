@@ -11,6 +11,10 @@ fn place() -> Place {
     Place { session: Session::new(1, 1), port: Port::Router(0) }
 }
 
+fn speaker() -> Speaker {
+    Speaker { sender: Sender::Tool(Session::new(1, 1)), epoch: Epoch::ZERO, reply_to: place() }
+}
+
 fn own(node: u16) -> Own {
     Own::new(Session::new(node, 1), SceneId::from(node))
 }
@@ -28,13 +32,12 @@ fn limits() -> Limits {
 }
 
 fn push(stream: &mut SendStream, count: usize) -> Vec<Result<u64, Busy>> {
-    let sender = Sender::Tool(Session::new(1, 1));
-    (0..count).map(|_| stream.push(sender, Arc::from([7u8; 10].as_slice()), &limits())).collect()
+    (0..count).map(|_| stream.push(Arc::from([7u8; 10].as_slice()), &limits())).collect()
 }
 
 fn sent(stream: &mut SendStream, now: u64) -> (Vec<(u16, u64)>, usize) {
     let mut out = Vec::new();
-    stream.transmit(place(), Now(now), &limits(), &mut out);
+    stream.transmit(&speaker(), Now(now), &limits(), &mut out);
     split(&out)
 }
 
@@ -62,14 +65,13 @@ fn a_send_is_numbered_and_transmitted_while_the_window_has_room_and_waits_behind
 fn a_stream_is_bounded_in_bytes_too() {
     let mut stream = stream();
     let limits = Limits { stream_bytes: 25, ..limits() };
-    let sender = Sender::Tool(Session::new(1, 1));
     let payload: Payload = Arc::from([0u8; 10].as_slice());
-    assert_eq!(stream.push(sender, payload.clone(), &limits), Ok(1));
-    assert_eq!(stream.push(sender, payload.clone(), &limits), Ok(2));
-    assert_eq!(stream.push(sender, payload.clone(), &limits), Err(Busy));
+    assert_eq!(stream.push(payload.clone(), &limits), Ok(1));
+    assert_eq!(stream.push(payload.clone(), &limits), Ok(2));
+    assert_eq!(stream.push(payload.clone(), &limits), Err(Busy));
     assert_eq!(stream.waiting_bytes(), 20);
     stream.acknowledge(1);
-    assert_eq!(stream.push(sender, payload, &limits), Ok(3));
+    assert_eq!(stream.push(payload, &limits), Ok(3));
 }
 
 #[test]
@@ -117,16 +119,16 @@ fn a_tick_with_something_unacknowledged_resends_a_window_asks_and_backs_off() {
     for _ in 0..6 {
         let due = stream.due().expect("something is unacknowledged");
         let mut out = Vec::new();
-        stream.tick(place(), Now(due.0 - 1), &limits(), &mut out);
+        stream.tick(&speaker(), Now(due.0 - 1), &limits(), &mut out);
         assert!(out.is_empty());
-        stream.tick(place(), due, &limits(), &mut out);
+        stream.tick(&speaker(), due, &limits(), &mut out);
         assert_eq!(split(&out), (vec![(2, 1), (2, 2), (2, 3)], 1));
         waits.push(stream.due().expect("still unacknowledged").since(due) / 1000);
     }
     assert_eq!(waits, [200, 400, 800, 1600, 2000, 2000]);
     stream.acknowledge(4);
     let mut out = Vec::new();
-    stream.tick(place(), Now(u64::MAX), &limits(), &mut out);
+    stream.tick(&speaker(), Now(u64::MAX), &limits(), &mut out);
     assert!(out.is_empty());
 }
 
@@ -185,6 +187,57 @@ fn a_stream_that_nothing_is_known_to_takes_its_base_from_the_first_record_and_no
     let record = Record::handed_to(own(2), Epoch::new(1, 1), Epoch::new(1, 0));
     assert!(stream.learn_record(&record).is_empty());
     let mut out = Vec::new();
-    stream.transmit(place(), Now(1), &limits(), &mut out);
+    stream.transmit(&speaker(), Now(1), &limits(), &mut out);
     assert!(matches!(&out[..], [StreamOutput::Data { data, .. }] if data.base == Epoch::new(1, 0)));
+}
+
+#[test]
+fn a_closed_stream_goes_on_under_another_id_numbered_from_one_without_what_was_acknowledged() {
+    let mut stream = stream();
+    stream.learn(known(own(2), Epoch::FIRST));
+    push(&mut stream, 3);
+    sent(&mut stream, 0);
+    stream.acknowledge(1);
+    let id = StreamId { generation: 2, ..stream.id() };
+    stream.renew(id);
+    assert_eq!(stream.id(), id);
+    assert_eq!(sent(&mut stream, 1), (vec![(2, 1), (2, 2)], 0));
+    assert_eq!((stream.acknowledge(3), stream.acknowledge(2)), (0, 2), "two messages are left in it");
+}
+
+#[test]
+fn a_stream_that_is_closed_again_before_anything_of_it_came_through_waits_for_its_repeat() {
+    let mut stream = stream();
+    stream.learn(known(own(2), Epoch::FIRST));
+    push(&mut stream, 1);
+    sent(&mut stream, 0);
+    for generation in 2..4 {
+        stream.renew(StreamId { generation, ..stream.id() });
+        let expected = if generation == 2 { vec![(2, 1)] } else { vec![] };
+        assert_eq!(sent(&mut stream, 1), (expected, 0));
+    }
+    let due = stream.due().expect("something is unacknowledged");
+    let mut out = Vec::new();
+    stream.tick(&speaker(), due, &limits(), &mut out);
+    assert_eq!(split(&out), (vec![(2, 1)], 1));
+}
+
+#[test]
+fn a_stream_is_idle_once_nothing_was_unacknowledged_for_a_while_and_one_alarm_is_enough_for_all_that() {
+    let mut stream = stream();
+    let limits = Limits { stream_idle: Duration::from_millis(500), ..limits() };
+    stream.learn(known(own(2), Epoch::FIRST));
+    push(&mut stream, 1);
+    sent(&mut stream, 0);
+    assert_eq!(stream.arm(&limits), Some(Alarm { at: Now(100_000), instead_of: None }));
+    stream.acknowledge(1);
+    sent(&mut stream, 1_000);
+    assert_eq!(stream.arm(&limits), None, "the alarm that is set rings early enough");
+    stream.rang(Now(100_000));
+    assert_eq!(stream.arm(&limits), Some(Alarm { at: Now(501_000), instead_of: None }));
+    assert!(!stream.is_idle(Now(500_999), &limits) && stream.is_idle(Now(501_000), &limits));
+    push(&mut stream, 1);
+    sent(&mut stream, 300_000);
+    assert!(!stream.is_idle(Now(600_000), &limits));
+    assert_eq!(stream.arm(&limits), Some(Alarm { at: Now(400_000), instead_of: Some(Now(501_000)) }));
 }

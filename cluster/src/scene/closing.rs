@@ -1,0 +1,82 @@
+//! Streams that end: those of our entities that are at rest, and those to our entities that others close.
+//!
+//! ```text
+//!   sender's scene          router of its thread                 receiver's scene
+//!   idle: forgets it ---->  Close, until answered  ------------> forgets it, raises the floor
+//!                           forgets it             <------------ Closed
+//! ```
+//!
+//! Keeps: a stream is left only with an empty window; only an active entity answers that a stream is closed, for
+//! only its copy of the table counts; a window that was told to be closed goes on under another id.
+
+use slipgate_entity::OnlineId;
+
+use super::talk::send;
+use super::{Destination, Orphan, Output, Scene};
+use crate::message::{Control, Sender};
+use crate::stream::{SendStream, StreamId};
+use crate::{Epoch, Now, Place};
+
+impl Scene {
+    /// A stream of an active entity has been at rest for long enough.
+    pub(super) fn leave_stream(&mut self, sender: OnlineId, to: OnlineId) {
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let epoch = live.epoch;
+        let Some(stream) = live.outbox.remove(&to) else { return };
+        self.receivers.remove(to, stream.id());
+        self.leave(sender, epoch, stream);
+    }
+
+    /// The router goes on with a stream, by its own clock.
+    pub(super) fn leave(&mut self, sender: OnlineId, epoch: Epoch, mut stream: SendStream) {
+        stream.settle_in();
+        self.orphans.push(Orphan { sender, epoch, stream });
+    }
+
+    /// The receiver has closed a stream of an active entity.
+    pub(super) fn stream_closed(
+        &mut self,
+        sender: OnlineId,
+        to: OnlineId,
+        floor: u64,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let me = self.place();
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let Some(stream) = live.outbox.get_mut(&to) else { return };
+        self.receivers.remove(to, stream.id());
+        if stream.waiting() == 0 {
+            live.outbox.remove(&to);
+            return;
+        }
+        stream.renew(stream.id().after(floor, me, &mut self.opened));
+        self.receivers.add(to, stream.id(), sender);
+        self.transmit(sender, to, now, out);
+    }
+
+    /// A router is done with a stream to an entity. What is frozen, deciding or staged does not answer: its copy of the
+    /// table is on its way, or not the one that counts yet.
+    pub(super) fn close(
+        &mut self,
+        from: Place,
+        entity: OnlineId,
+        stream: StreamId,
+        sender: Sender,
+        out: &mut Vec<Output>,
+    ) {
+        let from = Destination::Place(from);
+        if let Some(live) = self.live.get_mut(&entity) {
+            if !live.is_active() {
+                return;
+            }
+            if live.inbox.close(sender, stream) {
+                out.push(send(from, Control::Closed { entity, stream, floor: 0, doubt: false }));
+            } else {
+                self.left_out += 1;
+            }
+        } else if !self.staged.contains_key(&entity) {
+            out.push(send(from, self.elsewhere(entity, stream)));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What becomes of streams whose senders may have died with a node.
+
+use std::sync::Arc;
+
+use super::super::{Destination, Input, Output};
+use super::driver::{
+    Driver, applied, cas, cas_nonce, controls, data, entity, epoch, image, move_id, own, reserved, router, tool_stream,
+};
+use crate::message::{Control, Data, Image, Message, Nonce, Sender};
+use crate::stream::{Received, StreamId};
+use crate::{Epoch, Incarnation, Limits, NodeId, Own, Record, Session, View};
+
+/// Node 3 is dead, of version 5 on.
+fn verdict(driver: &mut Driver, version: u64) -> Vec<Output> {
+    let dead = [(NodeId(3), Incarnation(1))].into();
+    driver.tell(Input::View(Arc::new(View { version, dead, ..View::default() })))
+}
+
+fn at_three() -> Own {
+    own(3)
+}
+
+/// Entity 9 says something to entity 1, from node 3.
+fn nine_says(driver: &mut Driver, seq: u64) -> Vec<Output> {
+    let stream = StreamId { opened_at: at_three().into(), generation: 4 };
+    let (sender, reply_to) = (Sender::Entity(entity(9)), at_three().into());
+    let data = Data { stream, sender, reply_to, epoch: epoch(1), ..data(seq) };
+    driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) })
+}
+
+/// With a stream of entity 9, whose node is dead.
+fn bereaved() -> Driver {
+    let mut driver = Driver::active();
+    nine_says(&mut driver, 1);
+    verdict(&mut driver, 5);
+    driver
+}
+
+fn open(driver: &Driver) -> usize {
+    driver.scene.tables().open
+}
+
+/// The question about entity 9, if it is asked.
+fn question(out: &[Output]) -> Option<Nonce> {
+    let nonce = |(to, control)| {
+        let &Control::Query { entity: subject, nonce } = control else { return None };
+        (to == Destination::Home(entity(9)) && subject == entity(9)).then_some(nonce)
+    };
+    controls(out).into_iter().find_map(nonce)
+}
+
+#[test]
+fn the_home_of_a_sender_is_asked_after_a_verdict_and_again_until_it_answers() {
+    let mut driver = bereaved();
+    assert!(question(&driver.pass(0)).is_some());
+    assert!(question(&driver.pass(99)).is_none());
+    assert!(question(&driver.pass(1)).is_some());
+    assert_eq!((open(&driver), driver.scene.tables().searches), (1, 1));
+}
+
+#[test]
+fn a_sender_that_is_lost_leaves_no_stream_open_and_what_still_comes_of_it_is_in_doubt() {
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    driver.record(9, Record::registered(at_three()).buried(), nonce);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
+    let out = nine_says(&mut driver, 2);
+    assert!(matches!(controls(&out)[..], [(_, Control::Closed { doubt: true, .. })]));
+}
+
+#[test]
+fn a_sender_whose_home_does_not_know_of_its_death_yet_is_asked_about_again() {
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    driver.record(9, Record::registered(at_three()), nonce);
+    assert_eq!(open(&driver), 1);
+    assert!(question(&driver.pass(100)).is_some());
+}
+
+#[test]
+fn a_sender_that_lives_elsewhere_is_followed_there_and_keeps_its_stream() {
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    driver.record(9, Record::handed_to(own(2), epoch(4), Epoch::ZERO), nonce);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (1, 0));
+    assert!(driver.pass(60_000).is_empty());
+    let heard = driver.scene.live[&entity(1)].inbox.received().open(Sender::Entity(entity(9))).copied();
+    assert_eq!(heard.map(|open| (open.reply_to, open.epoch)), Some((own(2).into(), epoch(4))));
+}
+
+#[test]
+fn a_sender_that_was_despawned_is_given_time_for_its_router_to_close_the_stream() {
+    let dead = Record::registered(at_three()).changed_to(None);
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    driver.record(9, dead, nonce);
+    driver.pass(29_999);
+    assert_eq!(open(&driver), 1);
+    driver.pass(1);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    driver.record(9, dead, nonce);
+    nine_says(&mut driver, 2);
+    driver.pass(30_000);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (1, 0), "whoever speaks for it closes it");
+}
+
+#[test]
+fn an_answer_to_no_question_of_ours_ends_no_stream() {
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    for other in [None, nonce.map(|nonce| Nonce(nonce.0 + 1))] {
+        driver.record(9, Record::never(), other);
+        driver.record(9, Record::registered(at_three()).buried(), other);
+    }
+    assert_eq!(open(&driver), 1);
+}
+
+#[test]
+fn a_sender_that_lives_here_is_not_asked_about() {
+    let mut driver = Driver::active();
+    driver.spawn(9);
+    let stream = StreamId { opened_at: own(1).into(), generation: 4 };
+    let sender = Sender::Entity(entity(9));
+    let data = Data { stream, sender, reply_to: own(1).into(), ..data(1) };
+    driver.tell(Input::Heard { from: own(1).into(), message: Message::Data(data) });
+    verdict(&mut driver, 5);
+    assert!(question(&driver.pass(0)).is_none());
+}
+
+#[test]
+fn a_frozen_entity_is_looked_through_when_it_goes_on() {
+    let mut driver = Driver::active();
+    driver.data(1);
+    driver.migrate(1, Ok(own(2)));
+    driver.hear(reserved());
+    verdict(&mut driver, 5);
+    driver.pass(0);
+    assert_eq!(open(&driver), 1);
+    driver.hear(Control::Refused {
+        entity: entity(1),
+        id: move_id(1),
+        label: epoch(2),
+        reason: crate::moves::Refusal::Draining,
+    });
+    driver.record(1, super::driver::given_back(), None);
+    assert_eq!(open(&driver), 0, "the tool's session is dead");
+}
+
+#[test]
+fn a_copy_that_leans_on_verdicts_not_known_here_waits_for_them() {
+    let mut source = Driver::active();
+    source.data(1);
+    verdict(&mut source, 5);
+    source.pass(0);
+    let received = source.scene.live[&entity(1)].inbox.received().clone();
+    assert_eq!((received.verdicts(), received.streams()), (5, 0));
+    let mut driver = Driver::new(Limits::default());
+    let out = driver.prepare_image(epoch(2), Image { received, ..image() });
+    assert!(cas(&out).is_empty());
+    assert!(matches!(controls(&out)[..], [(Destination::Home(_), Control::Query { .. })]), "is it still wanted?");
+    assert!(cas(&driver.pass(100)).is_empty());
+    driver.tell(Input::View(Arc::new(View { version: 4, ..View::default() })));
+    let out = verdict(&mut driver, 5);
+    assert_eq!(cas(&out).len(), 1);
+    let record = Record::handed_to(own(1), epoch(2), Epoch::ZERO);
+    driver.record(1, record, Some(cas_nonce(&out)));
+    let late = driver.data(1);
+    assert!(applied(&late).is_empty());
+    assert!(matches!(controls(&late)[..], [(_, Control::Closed { .. })]));
+}
+
+#[test]
+fn a_waiting_copy_that_nobody_wants_any_more_is_dropped() {
+    let mut source = Driver::active();
+    source.data(1);
+    verdict(&mut source, 5);
+    source.pass(0);
+    let received = source.scene.live[&entity(1)].inbox.received().clone();
+    let mut driver = Driver::new(Limits::default());
+    let out = driver.prepare_image(epoch(2), Image { received, ..image() });
+    let nonce = controls(&out).into_iter().find_map(|(_, control)| {
+        let Control::Query { nonce, .. } = control else { return None };
+        Some(*nonce)
+    });
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), nonce);
+    assert_eq!(driver.scene.len(), 0, "not even if the home names it");
+    driver.record(1, super::driver::given_back(), nonce);
+    assert_eq!(driver.scene.arriving(), 0);
+}
+
+#[test]
+fn an_entity_that_was_looked_through_is_not_again_where_it_moves_to() {
+    let mut source = bereaved();
+    let nonce = question(&source.pass(0));
+    let before = source.scene.live[&entity(1)].inbox.received().clone();
+    source.record(9, Record::handed_to(own(2), epoch(4), Epoch::ZERO), nonce);
+    let after = source.scene.live[&entity(1)].inbox.received().clone();
+    let asks = |received: Received| {
+        let mut driver = Driver::new(Limits::default());
+        verdict(&mut driver, 5);
+        let nonce = cas_nonce(&driver.prepare_image(epoch(2), Image { received, ..image() }));
+        driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
+        question(&driver.pass(0)).is_some()
+    };
+    assert!(asks(before), "nobody has answered yet");
+    assert!(!asks(after));
+}
+
+#[test]
+fn the_tools_of_a_dead_session_leave_at_once() {
+    let mut driver = Driver::active();
+    driver.data(1);
+    assert_eq!(router().session, Session::new(3, 1));
+    verdict(&mut driver, 5);
+    driver.pass(0);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
+    assert!(applied(&driver.data(2)).is_empty());
+    assert_eq!(tool_stream().opened_at, router());
+}

@@ -1,0 +1,272 @@
+//! Streams that are over: closed by their senders, followed by others, buried with the dead.
+
+use std::sync::Arc;
+
+use slipgate_entity::{OnlineId, RangeId, SceneId};
+
+use super::super::*;
+use crate::bounds::{FLOORS_PER_SESSION, STREAMS_PER_ENTITY};
+use crate::message::Sender;
+use crate::{Epoch, Incarnation, NodeId, Port, Session, View};
+
+/// Something that sender `who` says: an entity with that number, or a tool of that session.
+#[derive(Clone, Copy)]
+struct Saying {
+    sender: Sender,
+    stream: StreamId,
+    epoch: u32,
+}
+
+fn place(node: u16) -> Place {
+    Place { session: Session::new(node, 1), port: Port::Router(0) }
+}
+
+fn stream(node: u16, generation: u64) -> StreamId {
+    StreamId { opened_at: place(node), generation }
+}
+
+fn entity(who: u32) -> Sender {
+    Sender::Entity(OnlineId::new(RangeId(7), who))
+}
+
+fn tool(node: u16) -> Sender {
+    Sender::Tool(Session::new(node, 1))
+}
+
+fn says(sender: Sender, stream: StreamId) -> Saying {
+    Saying { sender, stream, epoch: 1 }
+}
+
+impl Saying {
+    fn at(self, epoch: u32) -> Self {
+        Self { epoch, ..self }
+    }
+
+    fn data(self, seq: u64) -> Data {
+        Data {
+            entity: OnlineId::new(RangeId(1), 1),
+            stream: self.stream,
+            seq,
+            sender: self.sender,
+            reply_to: place(u16::try_from(self.epoch).expect("small")),
+            hops: 0,
+            payload: Arc::from([0u8; 10].as_slice()),
+            base: Epoch::ZERO,
+            epoch: Epoch::new(0, self.epoch),
+        }
+    }
+}
+
+/// What becomes of message `seq`: how many are applied, or a word.
+fn hear(inbox: &mut Inbox, saying: Saying, seq: u64) -> &'static str {
+    hear_under(inbox, saying, seq, &Verdicts::default())
+}
+
+fn hear_under(inbox: &mut Inbox, saying: Saying, seq: u64, verdicts: &Verdicts) -> &'static str {
+    match inbox.accept(saying.data(seq), &Limits::default(), verdicts) {
+        Verdict::Apply { .. } => "applied",
+        Verdict::Repeat => "repeat",
+        Verdict::Ahead => "ahead",
+        Verdict::NoRoom => "no room",
+        Verdict::Over(Over { doubt: false, .. }) => "over",
+        Verdict::Over(Over { doubt: true, .. }) => "over, in doubt",
+    }
+}
+
+fn verdict_on(node: u16) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    verdicts.take(&View { version: 9, dead: [(NodeId(node), Incarnation(1))].into(), ..View::default() });
+    verdicts
+}
+
+#[test]
+fn a_closed_stream_is_forgotten_and_what_still_comes_of_it_is_not_applied() {
+    let mut inbox = Inbox::default();
+    let saying = says(entity(1), stream(1, 5));
+    assert_eq!([hear(&mut inbox, saying, 1), hear(&mut inbox, saying, 2)], ["applied"; 2]);
+    assert!(inbox.close(saying.sender, saying.stream));
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
+    for seq in 1..5 {
+        assert_eq!(hear(&mut inbox, saying, seq), "over");
+    }
+    assert_eq!(inbox.received().applied(), 2);
+}
+
+#[test]
+fn a_stream_that_is_closed_before_anything_of_it_came_cannot_begin_any_more() {
+    let mut inbox = Inbox::default();
+    assert!(inbox.close(entity(1), stream(1, 5)));
+    assert_eq!(hear(&mut inbox, says(entity(1), stream(1, 5)), 1), "over");
+}
+
+#[test]
+fn a_stream_not_seen_yet_that_falls_below_the_floor_is_told_so_and_begins_under_a_higher_number() {
+    let mut inbox = Inbox::default();
+    inbox.close(entity(1), stream(1, 5));
+    assert_eq!(hear(&mut inbox, says(entity(2), stream(1, 4)), 1), "over");
+    assert_eq!(hear(&mut inbox, says(entity(2), stream(1, 6)), 1), "applied");
+    assert_eq!(hear(&mut inbox, says(entity(3), stream(2, 4)), 1), "applied", "another session has its own floor");
+}
+
+#[test]
+fn what_is_open_stays_known_whatever_the_floor() {
+    let mut inbox = Inbox::default();
+    let saying = says(entity(2), stream(1, 4));
+    hear(&mut inbox, saying, 1);
+    inbox.close(entity(1), stream(1, 5));
+    assert_eq!([hear(&mut inbox, saying, 1), hear(&mut inbox, saying, 2)], ["repeat", "applied"]);
+}
+
+#[test]
+fn a_senders_next_stream_ends_the_one_before_wherever_it_was_opened() {
+    let mut inbox = Inbox::default();
+    let (before, next) = (says(entity(1), stream(1, 5)), says(entity(1), stream(2, 3)).at(2));
+    hear(&mut inbox, before, 1);
+    assert_eq!(hear(&mut inbox, next, 1), "applied");
+    assert_eq!(inbox.received().streams(), 1);
+    assert_eq!([hear(&mut inbox, before, 1), hear(&mut inbox, before, 2)], ["over"; 2]);
+    assert!(inbox.close(before.sender, before.stream), "late, and about the one before");
+    assert_eq!(hear(&mut inbox, next, 2), "applied");
+}
+
+#[test]
+fn what_a_sender_said_before_it_was_reset_does_not_replace_what_it_says_since() {
+    let mut inbox = Inbox::default();
+    let (before, since) = (says(entity(1), stream(3, 99)).at(4), says(entity(1), stream(1, 7)).at(5));
+    hear(&mut inbox, since, 1);
+    assert_eq!(hear(&mut inbox, before, 1), "over");
+    assert_eq!(hear(&mut inbox, since, 1), "repeat");
+    inbox.close(since.sender, since.stream);
+    assert_eq!(hear(&mut inbox, before, 1), "over", "for good");
+}
+
+#[test]
+fn where_a_sender_was_last_heard_from_is_where_its_epoch_was_highest() {
+    let mut inbox = Inbox::default();
+    let saying = says(entity(1), stream(1, 5));
+    hear(&mut inbox, saying, 1);
+    hear(&mut inbox, saying.at(3), 1);
+    assert_eq!(hear(&mut inbox, saying, 2), "applied", "late from where it was before");
+    assert_eq!(inbox.received().open(saying.sender).expect("open").reply_to, place(3));
+}
+
+#[test]
+fn what_waits_ahead_of_a_gap_goes_with_its_stream_and_with_those_that_cannot_begin_any_more() {
+    let mut inbox = Inbox::default();
+    for generation in 4..8 {
+        let sender = entity(u32::try_from(generation).expect("small"));
+        assert_eq!(hear(&mut inbox, says(sender, stream(1, generation)), 3), "ahead");
+    }
+    inbox.close(entity(6), stream(1, 6));
+    assert_eq!(inbox.waiting(), (10, 1));
+    assert_eq!(hear(&mut inbox, says(entity(7), stream(1, 7)), 1), "applied");
+    inbox.close(entity(7), stream(1, 7));
+    assert_eq!(inbox.waiting(), (0, 0));
+}
+
+#[test]
+fn more_senders_than_an_entity_remembers_at_a_time_all_get_through_one_after_the_other() {
+    let mut inbox = Inbox::default();
+    for who in 1..=3 * u32::try_from(STREAMS_PER_ENTITY).expect("small") {
+        let saying = says(entity(who), stream(1, who.into()));
+        assert_eq!(hear(&mut inbox, saying, 1), "applied");
+        assert!(inbox.close(saying.sender, saying.stream));
+    }
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
+}
+
+#[test]
+fn a_table_that_is_full_takes_nothing_more_until_a_stream_is_closed_and_grows_by_no_floor() {
+    let mut inbox = Inbox::default();
+    let full = u32::try_from(STREAMS_PER_ENTITY).expect("small");
+    for who in 0..full {
+        assert_eq!(hear(&mut inbox, says(entity(who), stream(1, 1)), 1), "applied");
+    }
+    assert_eq!(hear(&mut inbox, says(entity(full), stream(1, 1)), 1), "no room");
+    assert_eq!(hear(&mut inbox, says(entity(0), stream(2, 9)).at(2), 1), "no room", "it would leave a floor");
+    assert!(!inbox.close(entity(full), stream(3, 1)), "a floor more");
+    assert_eq!(hear(&mut inbox, says(entity(0), stream(4, 9)).at(0), 1), "over");
+    assert_eq!(inbox.received().len(), STREAMS_PER_ENTITY);
+    assert!(inbox.close(entity(0), stream(1, 1)));
+    assert!(inbox.close(entity(1), stream(1, 1)));
+    assert_eq!(hear(&mut inbox, says(entity(full), stream(1, 2)), 1), "applied");
+}
+
+#[test]
+fn a_verdict_is_an_infinite_floor_and_what_is_open_stays_known() {
+    let mut inbox = Inbox::default();
+    let (known, unknown) = (says(entity(1), stream(1, 5)), says(entity(2), stream(1, 6)));
+    hear(&mut inbox, known, 1);
+    let verdicts = verdict_on(1);
+    inbox.sweep(&verdicts);
+    assert_eq!(hear_under(&mut inbox, known, 2, &verdicts), "applied", "its sender lives on elsewhere");
+    assert_eq!(hear_under(&mut inbox, unknown, 1, &verdicts), "over, in doubt");
+    assert_eq!(inbox.received().verdicts(), 9, "whoever takes the entity over must know of it");
+}
+
+#[test]
+fn with_a_verdict_go_the_streams_of_the_sessions_tools_and_its_floor() {
+    let mut inbox = Inbox::default();
+    hear(&mut inbox, says(tool(1), stream(1, 1)).at(0), 1);
+    hear(&mut inbox, says(tool(2), stream(2, 1)).at(0), 1);
+    hear(&mut inbox, says(entity(4), stream(1, 2)), 2);
+    inbox.close(entity(3), stream(1, 0));
+    inbox.close(entity(3), stream(2, 0));
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (2, 2));
+    inbox.sweep(&verdict_on(1));
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (1, 1));
+    assert_eq!((inbox.received().verdicts(), inbox.waiting()), (9, (0, 0)));
+    assert_eq!(hear_under(&mut inbox, says(tool(1), stream(1, 1)).at(0), 1, &verdict_on(1)), "over, in doubt");
+}
+
+#[test]
+fn a_verdict_that_concerns_nothing_in_the_table_need_not_be_known_elsewhere() {
+    let mut inbox = Inbox::default();
+    hear(&mut inbox, says(tool(2), stream(2, 1)).at(0), 1);
+    inbox.sweep(&verdict_on(1));
+    assert_eq!(inbox.received().verdicts(), 0);
+}
+
+#[test]
+fn the_stream_of_a_sender_that_is_gone_is_over_and_whoever_holds_it_is_told_of_the_doubt() {
+    let mut inbox = Inbox::default();
+    let saying = says(entity(1), stream(1, 5));
+    hear(&mut inbox, saying, 1);
+    inbox.bury(saying.sender);
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
+    assert_eq!(hear(&mut inbox, saying, 2), "over, in doubt");
+    inbox.close(entity(2), stream(1, 8));
+    assert_eq!(hear(&mut inbox, says(entity(3), stream(1, 7)), 1), "over");
+    assert_eq!(hear(&mut inbox, saying, 1), "over, in doubt");
+}
+
+#[test]
+fn a_reset_forgets_streams_and_floors_but_not_how_much_was_applied() {
+    let mut inbox = Inbox::default();
+    hear(&mut inbox, says(entity(1), stream(1, 5)), 1);
+    inbox.close(entity(2), stream(2, 3));
+    inbox.reset();
+    assert!(inbox.received().is_empty());
+    assert_eq!(inbox.received().applied(), 1);
+}
+
+#[test]
+fn where_very_many_scenes_come_and_go_one_number_is_for_all_of_a_session_and_its_senders_are_told_it() {
+    let mut inbox = Inbox::default();
+    let opened_at = |scene: u32| Place { session: Session::new(1, 1), port: Port::Scene(SceneId(scene)) };
+    let id = |scene, generation| StreamId { opened_at: opened_at(scene), generation };
+    for scene in 0..1_000 {
+        assert!(inbox.close(entity(1), id(scene, 1_000 - u64::from(scene))));
+        assert!(inbox.received().floors() <= FLOORS_PER_SESSION);
+    }
+    assert_eq!(inbox.received().floors(), 1);
+    let lagging = says(entity(2), id(7_000, 3));
+    let verdict = inbox.accept(lagging.data(1), &Limits::default(), &Verdicts::default());
+    let Verdict::Over(Over { floor, doubt: false }) = verdict else {
+        panic!("expected it to be over, got {verdict:?}")
+    };
+    let mut latest = 3;
+    let next = id(7_000, 3).after(floor, opened_at(7_000), &mut latest);
+    assert_eq!(hear(&mut inbox, says(entity(2), next), 1), "applied");
+    assert_eq!(hear(&mut inbox, says(entity(3), stream(2, 3)), 1), "applied", "other sessions are not concerned");
+}
