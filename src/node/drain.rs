@@ -162,7 +162,6 @@ impl<'a> Drain<'a> {
         self.wired.wind(Wind::Reopen).await;
         self.wired.keep_homes();
         self.wired.joined.member.tell(Intent::Resume);
-        self.wired.stay_home();
         self.stage.send_replace(Stage::Working);
         self.teller.tell(|report| {
             DrainReport::WORKING.clone_into(&mut report.state);
