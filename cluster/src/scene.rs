@@ -367,6 +367,7 @@ impl Scene {
             phase: live.phase.word(),
             epoch: live.epoch,
             data: live.data,
+            base: live.base,
             identity: live.identity.clone(),
             senders: live.inbox.received().streams() as u64,
             applied: live.inbox.received().applied(),

@@ -328,6 +328,9 @@ pub struct EntityReport {
     /// The state as its type describes it: JSON text, in JSON an object.
     #[serde(with = "json_text")]
     pub body: String,
+    /// Epoch of the last reset of its streams; 0 if there was none. Its home, lost while it was on the move, had to name
+    /// a copy that may have missed something: what was not acknowledged by then is unknown.
+    pub reset: u64,
 }
 
 /// How sending went.

@@ -153,6 +153,7 @@ pub(crate) fn entity() -> EntityReport {
         applied: 5,
         unacknowledged: 0,
         body: r#"{"hp":10}"#.into(),
+        reset: 0,
     }
 }
 

@@ -35,7 +35,8 @@ pub struct Account {
     pub accepted: u64,
     /// So many after these may have been accepted: the answer to them was lost.
     pub unsure: u64,
-    /// The life of the node that accepted them is over.
+    /// The life of the node that accepted them is over, or the walker's streams were reset because its home was lost
+    /// while it was on the move: what is missing is unknown, and not lost.
     pub outlived: bool,
 }
 
@@ -100,10 +101,10 @@ impl Ledger {
         self.entries.get(sender).copied().unwrap_or_default()
     }
 
-    /// Whether everything surely accepted has been applied, by whoever is still there to deliver it.
+    /// Whether everything surely accepted has been applied.
     #[must_use]
     pub fn has_all_of(&self, account: &Account) -> bool {
-        account.outlived || self.entry(&account.sender).count >= account.accepted
+        self.entry(&account.sender).count >= account.accepted
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slipgate_proto::admin::EntityRow;
+use slipgate_proto::admin::{EntityRow, NodeReport};
 
 use super::account::{Account, Ledger, Tally};
 use super::calls::{Calls, REPEAT_EVERY, is_gone};
@@ -177,28 +177,34 @@ fn attend(crew: &Crew<'_>, movers: &[thread::ScopedJoinHandle<'_, ()>], timeout:
 fn await_applied(calls: &Calls<'_>, senders: &[(&str, Sender)], deadline: Instant) -> Vec<Account> {
     let mut done = BTreeSet::new();
     loop {
-        let accounts = accounts(calls, senders);
-        let waiting = by_walker(&accounts).into_iter().filter(|(walker, accounts)| {
-            !done.contains(*walker)
-                && match calls.show(walker) {
-                    Ok(report) => !Ledger::read(&report.body)
-                        .is_ok_and(|ledger| accounts.iter().all(|account| ledger.has_all_of(account))),
-                    Err(error) => !is_gone(&error),
-                }
-        });
-        let waiting: BTreeSet<String> = waiting.map(|(walker, _)| walker.to_owned()).collect();
-        if waiting.is_empty() || calls.is_stopped() || Instant::now() >= deadline {
+        // Without an answer nobody is taken for dead, and everything may still come.
+        let nodes = calls.nodes().unwrap_or_default();
+        let may_come = nodes.is_empty() || nodes.iter().any(|node| node.waiting > 0);
+        let accounts = accounts(&nodes, senders);
+        for (walker, accounts) in by_walker(&accounts) {
+            let is_done = done.contains(walker)
+                || match calls.show(walker) {
+                    Ok(report) => Ledger::read(&report.body).is_ok_and(|ledger| {
+                        let is_reset = report.reset > 0;
+                        let can_be = |account: &Account| !may_come && (is_reset || account.outlived);
+                        accounts.iter().all(|account| ledger.has_all_of(account) || can_be(account))
+                    }),
+                    Err(error) => is_gone(&error),
+                };
+            if is_done {
+                done.insert(walker.to_owned());
+            }
+        }
+        let is_all = by_walker(&accounts).into_keys().all(|walker| done.contains(walker));
+        if is_all || calls.is_stopped() || Instant::now() >= deadline {
             return accounts;
         }
-        done.extend(by_walker(&accounts).into_keys().filter(|walker| !waiting.contains(*walker)).map(str::to_owned));
         thread::sleep(REPEAT_EVERY);
     }
 }
 
-/// What was accepted, and by whom that is still there.
-fn accounts(calls: &Calls<'_>, senders: &[(&str, Sender)]) -> Vec<Account> {
-    // Without an answer nobody is taken for dead.
-    let nodes = calls.nodes().unwrap_or_default();
+/// What was accepted, and whether by a life that is over.
+fn accounts(nodes: &[NodeReport], senders: &[(&str, Sender)]) -> Vec<Account> {
     let is_over = |name: &str, incarnation: u32| {
         let node = nodes.iter().find(|node| node.node == name);
         node.is_some_and(|node| {
@@ -213,11 +219,11 @@ fn accounts(calls: &Calls<'_>, senders: &[(&str, Sender)]) -> Vec<Account> {
 fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally: &mut Tally) -> u64 {
     let mut lost = 0;
     for (walker, accounts) in by_walker(accounts) {
-        let ledger = match calls.show(walker).map(|report| Ledger::read(&report.body)) {
-            Ok(Ok(ledger)) => ledger,
-            Ok(Err(fault)) => {
+        let (ledger, is_reset) = match calls.show(walker).map(|report| (Ledger::read(&report.body), report.reset > 0)) {
+            Ok((Ok(ledger), is_reset)) => (ledger, is_reset),
+            Ok((Err(fault), is_reset)) => {
                 crew.note(format!("the ledger of {walker} cannot be read: {fault}"));
-                Ledger::default()
+                (Ledger::default(), is_reset)
             }
             Err(error) if is_gone(&error) => {
                 lost += 1;
@@ -228,10 +234,13 @@ fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally:
             }
             Err(error) => {
                 crew.note(format!("{walker} cannot be read: {error}"));
-                Ledger::default()
+                (Ledger::default(), false)
             }
         };
-        accounts.iter().for_each(|account| tally.add(account, ledger.entry(&account.sender)));
+        for account in accounts {
+            let outlived = account.outlived || is_reset;
+            tally.add(&Account { outlived, ..account.clone() }, ledger.entry(&account.sender));
+        }
     }
     lost
 }

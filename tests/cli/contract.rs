@@ -48,6 +48,7 @@ const REPORT: &[&str] = &[
     "applied",
     "unacknowledged",
     "body",
+    "reset",
 ];
 const SENT: &[&str] = &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown", "incarnation"];
 const MOVE: &[&str] =

@@ -57,7 +57,7 @@ fn a_node_whose_link_to_the_manager_is_cut_past_its_verdict_begins_anew_and_what
     for (seed, way) in (1..).zip(WAYS) {
         eprintln!("{way:?} between n2 and the manager's node is cut past the verdict");
         let marks = field.marks();
-        let births = Field::births(&["n2"]);
+        let births = Field::births(&[]);
         let evidence = under_fire(&field.board, plan(seed, &births, 3), || {
             cut(&field, "n2", "n1", way, Duration::from_millis(4500));
             thread::sleep(AFTER);

@@ -23,6 +23,7 @@ mod movers;
 #[path = "fire/senders.rs"]
 mod senders;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -92,6 +93,8 @@ impl Complaints {
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) walkers: Vec<String>,
+    /// Where each was born: the first home of its id.
+    homes: BTreeMap<String, String>,
     accounts: Vec<Account>,
     complaints: Vec<String>,
     twins: u64,
@@ -110,7 +113,8 @@ impl fmt::Display for Evidence {
 
 /// Spawns walkers, lets `happen` happen to the cluster while they are under fire, and gathers what came of it.
 pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -> Evidence {
-    let walkers = spawn(board, plan);
+    let homes = spawn(board, plan);
+    let walkers: Vec<String> = homes.keys().cloned().collect();
     let ground = Ground {
         board,
         over: AtomicBool::new(false),
@@ -147,16 +151,17 @@ pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -
     let Complaints { found, longest } = ground.complaints;
     let complaints = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let longest = longest.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Evidence { walkers, accounts, complaints, twins, endings, longest }
+    Evidence { walkers, homes, accounts, complaints, twins, endings, longest }
 }
 
-fn spawn(board: &Board, plan: Plan<'_>) -> Vec<String> {
+/// The walkers, each with the node where it was born.
+fn spawn(board: &Board, plan: Plan<'_>) -> BTreeMap<String, String> {
     let (_, client) = board.clients().into_iter().next().expect("somebody can be asked");
     let spawn = |scene: &&str| {
         let count = plan.walkers_per_scene;
         let body = SpawnBody { type_name: "walker".into(), scene: (*scene).into(), label: None, count };
         let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("walkers are spawned");
-        rows.into_iter().map(|row| row.entity)
+        rows.into_iter().map(|row| (row.entity, row.node))
     };
     plan.births.iter().flat_map(spawn).collect()
 }

@@ -34,7 +34,7 @@ fn a_node_that_sleeps_past_its_verdict_under_fire_joins_anew_and_what_it_held_is
     for (seed, name) in [(1, "n2"), (2, "n3"), (3, "n2")] {
         eprintln!("{name} sleeps past its verdict");
         let marks = field.marks();
-        let births = Field::births(&[name]);
+        let births = Field::births(&[]);
         let evidence = under_fire(&field.board, plan(seed, &births, 3), || {
             sleep(&field, name, Duration::from_millis(2500));
             thread::sleep(Duration::from_millis(1500));

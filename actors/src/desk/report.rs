@@ -155,6 +155,7 @@ impl Office {
             persist: found.stand.identity.persist.to_string(),
             home: home.map_or_else(|| "unknown".to_owned(), |home| view.node_text(home.session.node)),
             data: found.stand.data.as_u64(),
+            reset: found.stand.base.as_u64(),
             senders: found.stand.senders,
             applied: found.stand.applied,
             unacknowledged: found.stand.unacknowledged,

@@ -377,6 +377,8 @@ pub struct Stand {
     pub epoch: Epoch,
     /// Epoch at which the copy was made.
     pub data: Epoch,
+    /// Epoch of the last reset of its streams.
+    pub base: Epoch,
     /// What it is.
     pub identity: Identity,
     /// Streams that it has applied messages of.

@@ -209,6 +209,7 @@ fn entity() -> EntityReport {
         applied: 2,
         unacknowledged: 3,
         body: text("{}"),
+        reset: 4,
     }
 }
 

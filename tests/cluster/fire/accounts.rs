@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | lives | runs on | every accepted note applied, once and in order; nothing dead, unknown or open |
 //! | lives | ended | the first so many of the accepted notes applied, once and in order, at least those told applied |
+//! | lives, its streams were reset | any | in order and none twice, though some may be missing; told applied or unknown as below |
 //! | is lost | runs on | accepted = told applied + told unknown; nothing dead or open |
 //! | is lost | ended | nothing told dead |
 //!
@@ -62,6 +63,9 @@ impl Told {
 pub(crate) enum Fate {
     /// It lives, and this is its ledger.
     Lives(Ledger),
+    /// It lives, and this is its ledger; its home was lost while it was on the move to a node that was lost as well, and
+    /// its copy there may have applied more than this one.
+    Revived(Ledger),
     /// It is lost by name.
     Lost,
 }
@@ -75,17 +79,29 @@ pub(crate) fn check(account: &Account, fate: &Fate, ended: bool) -> Vec<String> 
     }
     match fate {
         Fate::Lives(ledger) => living(account, ledger.entry(&account.sender), told, ended, &mut wrong),
-        Fate::Lost if !ended => {
-            if told.open > 0 {
-                wrong.push(format!("{} are still open", told.open));
+        Fate::Revived(ledger) => {
+            let Entry { last, repeats, .. } = ledger.entry(&account.sender);
+            if repeats > 0 || last > account.accepted + account.unsure + account.later {
+                wrong.push("repeated, or applied though it was not accepted".to_owned());
             }
-            if account.told.is_some() && account.accepted != told.applied + told.unknown + told.dead + told.open {
-                wrong.push("what was accepted is not what was told applied or unknown".to_owned());
+            if !ended {
+                answered(account, told, &mut wrong);
             }
         }
+        Fate::Lost if !ended => answered(account, told, &mut wrong),
         Fate::Lost => {}
     }
     wrong.into_iter().map(|wrong| format!("{wrong}: {account:?}, {fate:?}")).collect()
+}
+
+/// Every accepted note has its answer.
+fn answered(account: &Account, told: Told, wrong: &mut Vec<String>) {
+    if told.open > 0 {
+        wrong.push(format!("{} are still open", told.open));
+    }
+    if account.told.is_some() && account.accepted != told.applied + told.unknown + told.dead + told.open {
+        wrong.push("what was accepted is not what was told applied or unknown".to_owned());
+    }
 }
 
 fn living(account: &Account, entry: Entry, told: Told, ended: bool, wrong: &mut Vec<String>) {
@@ -160,6 +176,19 @@ mod forged {
             let [lives, ended] = faults(&account(3, 0, [2, 0, 0, 0]), &ledger(numbers));
             assert!(lives > 0 && ended > 0, "{numbers:?}");
         }
+    }
+
+    #[test]
+    fn a_copy_that_was_revived_may_lack_some_and_has_none_twice() {
+        let revived = |numbers: &[u64]| match ledger(numbers) {
+            Fate::Lives(ledger) => Fate::Revived(ledger),
+            other => other,
+        };
+        assert_eq!(faults(&account(4, 0, [2, 2, 0, 0]), &revived(&[1, 4])), [0, 0]);
+        assert_eq!(faults(&account(4, 0, [2, 2, 0, 0]), &revived(&[1, 4, 2])), [1, 1]);
+        assert_eq!(faults(&account(4, 0, [2, 2, 0, 0]), &revived(&[1, 5])), [1, 1]);
+        assert_eq!(faults(&account(4, 0, [2, 1, 0, 0]), &revived(&[1, 4])), [1, 0]);
+        assert_eq!(faults(&account(4, 0, [2, 1, 0, 1]), &revived(&[1, 4])), [1, 0]);
     }
 
     #[test]

@@ -20,14 +20,15 @@ pub(crate) struct Judgement {
     pub(crate) wrong: Vec<String>,
     pub(crate) lives: usize,
     pub(crate) lost: usize,
+    pub(crate) revived: usize,
     /// How long after the fire the last walker was found, or found lost, by every node.
     took: Duration,
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lives, lost, took, .. } = self;
-        write!(f, "{lives} live, {lost} are lost; all was settled {took:?} after the fire")
+        let Self { lives, lost, revived, took, .. } = self;
+        write!(f, "{lives} live, {revived} of them revived, {lost} are lost; all was settled {took:?} after the fire")
     }
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn judge(board: &Board, evidence: &Evidence, ended: &BTreeSet<String>
         judgement.wrong.push(format!("{} walkers were active twice", evidence.twins));
     }
     loop {
-        let (fates, mut wrong) = fates(board, &evidence.walkers, ended);
+        let (fates, mut wrong) = fates(board, &evidence.homes, ended);
         for account in &evidence.accounts {
             if let Some(fate) = fates.get(&account.walker) {
                 wrong.extend(check(account, fate, ended.contains(&account.via)));
@@ -49,8 +50,9 @@ pub(crate) fn judge(board: &Board, evidence: &Evidence, ended: &BTreeSet<String>
         let is_time_up = began.elapsed() > within;
         if wrong.is_empty() || is_time_up {
             judgement.wrong.extend(wrong);
-            judgement.lives = fates.values().filter(|fate| matches!(fate, Fate::Lives(_))).count();
-            judgement.lost = fates.len() - judgement.lives;
+            judgement.lost = fates.values().filter(|fate| matches!(fate, Fate::Lost)).count();
+            judgement.revived = fates.values().filter(|fate| matches!(fate, Fate::Revived(_))).count();
+            judgement.lives = fates.len() - judgement.lost;
             judgement.took = began.elapsed();
             return judgement;
         }
@@ -59,7 +61,11 @@ pub(crate) fn judge(board: &Board, evidence: &Evidence, ended: &BTreeSet<String>
 }
 
 /// What became of the walkers, as far as it is in order, and what is not.
-fn fates(board: &Board, walkers: &[String], ended: &BTreeSet<String>) -> (BTreeMap<String, Fate>, Vec<String>) {
+fn fates(
+    board: &Board,
+    homes: &BTreeMap<String, String>,
+    ended: &BTreeSet<String>,
+) -> (BTreeMap<String, Fate>, Vec<String>) {
     let (mut fates, mut wrong) = (BTreeMap::new(), Vec::new());
     let clients = board.clients();
     let Some((_, asked)) = clients.first() else { return (fates, vec!["nobody can be asked".to_owned()]) };
@@ -70,33 +76,50 @@ fn fates(board: &Board, walkers: &[String], ended: &BTreeSet<String>) -> (BTreeM
         (Ok(rows), Ok(lost)) => (rows, lost),
         (Err(error), _) | (_, Err(error)) => return (fates, vec![format!("no lists: {error}")]),
     };
-    for walker in walkers {
+    for (walker, home) in homes {
         let places: Vec<&EntityRow> = rows.iter().filter(|row| row.entity == *walker).collect();
         let name = lost.iter().find(|row| row.entity == *walker);
         match (places.as_slice(), name) {
             ([row], None) if row.state == "active" => match seen_by_all(&clients, walker, row) {
-                Ok(ledger) => drop(fates.insert(walker.clone(), Fate::Lives(ledger))),
+                Ok(fate) => drop(fates.insert(walker.clone(), fate)),
                 Err(fault) => wrong.push(fault),
             },
             ([], Some(row)) if ended.contains(&row.node) => drop(fates.insert(walker.clone(), Fate::Lost)),
+            // Its home died where it lived: nobody knows its name any more, but nobody takes it for alive either.
+            ([], None) if ended.contains(home) => match dead_to_all(&clients, walker) {
+                Ok(()) => drop(fates.insert(walker.clone(), Fate::Lost)),
+                Err(fault) => wrong.push(fault),
+            },
             (places, name) => wrong.push(format!("{walker} is at {places:?} and lost as {name:?}")),
         }
     }
     (fates, wrong)
 }
 
+/// Every node must say that the walker is gone.
+fn dead_to_all(clients: &[(String, Client)], walker: &str) -> Result<(), String> {
+    for (node, client) in clients {
+        match client.get::<EntityReport>(&format!("/api/v1/entities/{}", segment(walker))) {
+            Err(CallError::Problem(problem)) if problem.reason == "dead" => {}
+            answer => return Err(format!("{node} is to say that {walker} is gone, and says {answer:?}")),
+        }
+    }
+    Ok(())
+}
+
 /// Every node must find the walker where it is.
-fn seen_by_all(clients: &[(String, Client)], walker: &str, row: &EntityRow) -> Result<Ledger, String> {
-    let mut ledger = None;
+fn seen_by_all(clients: &[(String, Client)], walker: &str, row: &EntityRow) -> Result<Fate, String> {
+    let mut fate = None;
     for (node, client) in clients {
         let shown = client.get::<EntityReport>(&format!("/api/v1/entities/{}", segment(walker)));
         let shown = shown.map_err(|error| format!("{node} does not find {walker}: {error}"))?;
         if (&shown.scene, &shown.node) != (&row.scene, &row.node) {
             return Err(format!("{node} finds {walker} in {}@{}, it is at {row:?}", shown.scene, shown.node));
         }
-        ledger = Some(Ledger::read(&shown.body).map_err(|fault| format!("{walker}: {fault}"))?);
+        let ledger = Ledger::read(&shown.body).map_err(|fault| format!("{walker}: {fault}"))?;
+        fate = Some(if shown.reset == 0 { Fate::Lives(ledger) } else { Fate::Revived(ledger) });
     }
-    ledger.ok_or_else(|| "nobody can be asked".to_owned())
+    fate.ok_or_else(|| "nobody can be asked".to_owned())
 }
 
 /// Removes the walkers that live, and waits until nothing of them is left in any table.
