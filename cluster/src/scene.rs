@@ -281,7 +281,7 @@ impl Scene {
             self.live_record(entity, record, now, out);
         }
         self.receiver_record(entity, &record, now, out);
-        self.missing_record(entity, &record, nonce, now);
+        self.missing_record(entity, &record, now);
     }
 
     fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {
@@ -314,6 +314,7 @@ impl Scene {
         self.drop_impostor(entity, out);
         out.push(Output::Create { ticket, entity, identity: identity.clone() });
         self.live.insert(entity, Live::spawned(identity));
+        self.sweep_if_new(entity, now);
         self.note_outdated(entity, now);
         out.push(Output::Answer { ticket, answer: Answer::Spawned(entity) });
     }

@@ -263,8 +263,9 @@ impl Verdicts {
 
     /// Whether there is a verdict on `session`.
     #[must_use]
+    #[inline]
     pub fn is_dead(&self, session: Session) -> bool {
-        self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
+        !self.dead.is_empty() && self.dead.get(&session.node).is_some_and(|upto| session.incarnation <= *upto)
     }
 
     /// Version of the latest view.

@@ -33,7 +33,7 @@ mod explorer {
     pub(crate) mod world;
 }
 
-use explorer::configurations::{ends, friends, handovers, homes, moves, mutants, restarts, wide, wide_homes};
+use explorer::configurations::{closings, ends, friends, handovers, homes, moves, mutants, restarts, wide, wide_homes};
 use explorer::plan::Plan;
 use explorer::search::Search;
 use explorer::story;
@@ -72,6 +72,11 @@ fn a_home_that_stops_hands_its_records_over() {
 #[test]
 fn a_node_that_starts_again_is_not_taken_for_its_former_life() {
     explore(restarts(), &["claimed as leaving", "lost", "redirected"]);
+}
+
+#[test]
+fn what_is_said_on_streams_that_are_closed_at_rest_arrives_once_and_nothing_is_kept_of_them() {
+    explore(closings(), &[]);
 }
 
 #[test]

@@ -252,6 +252,7 @@ impl Scene {
             inbox: Inbox::resume(received.clone()),
             outbox,
             missing: BTreeSet::new(),
+            looked_through: 0,
             arrival: Some(prepare.id),
             phase: Phase::Active,
         };
@@ -263,7 +264,7 @@ impl Scene {
         if record.base > prepare.image.base {
             self.reset_streams(entity, record.base, out);
         }
-        self.sweep(entity, now);
+        self.sweep_if_new(entity, now);
         self.acknowledge_all(entity);
         for data in held.take() {
             self.apply(data, out);

@@ -158,7 +158,7 @@ impl Scene {
     /// A frozen entity takes turns again, and begins with what was held.
     fn go_on(&mut self, entity: OnlineId, held: Vec<Data>, now: Now, out: &mut Vec<Output>) {
         self.set_phase(entity, Phase::Active);
-        self.sweep(entity, now);
+        self.sweep_if_new(entity, now);
         for data in held {
             self.apply(data, out);
         }

@@ -25,6 +25,8 @@ pub(super) struct Live {
     pub(super) outbox: BTreeMap<OnlineId, SendStream>,
     /// Senders of whose streams it has some, and whose homes are asked whether they are gone.
     pub(super) missing: BTreeSet<OnlineId>,
+    /// Version of the view since whose verdicts its table was looked through here.
+    pub(super) looked_through: u64,
     /// The move that brought it here.
     pub(super) arrival: Option<MoveId>,
     pub(super) phase: Phase,
@@ -40,6 +42,7 @@ impl Live {
             inbox: Inbox::default(),
             outbox: BTreeMap::new(),
             missing: BTreeSet::new(),
+            looked_through: 0,
             arrival: None,
             phase: Phase::Active,
         }

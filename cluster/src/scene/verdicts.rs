@@ -16,9 +16,9 @@ use slipgate_entity::OnlineId;
 
 use super::talk::send;
 use super::{Destination, Output, Scene};
-use crate::message::{Control, Nonce, Sender};
+use crate::message::{Control, Sender};
 use crate::stream::Open;
-use crate::{Now, Record, View};
+use crate::{Epoch, Now, Record, View};
 
 /// The search for senders that may be gone.
 #[derive(Clone, Debug, Default)]
@@ -34,12 +34,10 @@ pub(super) struct Search {
 struct Missing {
     /// Those who have a stream of it, and how that stood when the search began.
     receivers: BTreeMap<OnlineId, Open>,
-    /// Of the question that was asked last.
-    nonce: Option<Nonce>,
     due: Now,
     wait: Duration,
-    /// Whether its home has said that it is dead: it is given until `due`.
-    is_dead: bool,
+    /// The epoch of its death, if its home has told of one: it is given until `due`.
+    died: Option<Epoch>,
 }
 
 impl Search {
@@ -51,7 +49,7 @@ impl Search {
         let missing = self.missing.entry(sender).or_insert_with(|| {
             self.due.insert((now, sender));
             let receivers = BTreeMap::new();
-            Missing { receivers, nonce: None, due: now, wait: Duration::ZERO, is_dead: false }
+            Missing { receivers, due: now, wait: Duration::ZERO, died: None }
         });
         missing.receivers.insert(receiver, open);
     }
@@ -83,14 +81,26 @@ impl Scene {
         }
     }
 
-    /// Looks through the table of an entity that is active here, unless that was done since the latest verdict.
-    pub(super) fn sweep(&mut self, entity: OnlineId, now: Now) -> usize {
-        let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return 0 };
-        if live.inbox.received().swept() >= self.verdicts.since() {
-            return 0;
+    /// An entity begins to take turns here: its table is looked through, unless that was done since the latest verdict
+    /// by whoever had it before.
+    pub(super) fn sweep_if_new(&mut self, entity: OnlineId, now: Now) {
+        let Some(live) = self.live.get_mut(&entity) else { return };
+        let since = self.verdicts.since();
+        if live.inbox.received().swept() < since {
+            self.sweep(entity, now);
+        } else {
+            // What is known only elsewhere does not keep out here what comes late.
+            live.inbox.note_swept(since);
+            live.looked_through = since;
         }
+    }
+
+    /// Looks through the table of an entity that is active here.
+    fn sweep(&mut self, entity: OnlineId, now: Now) -> usize {
+        let Some(live) = self.live.get_mut(&entity).filter(|live| live.is_active()) else { return 0 };
         live.inbox.sweep(&self.verdicts);
         live.missing.clear();
+        live.looked_through = self.verdicts.since();
         let entities = live.inbox.received().iter().filter_map(|(sender, open)| match sender {
             Sender::Entity(sender) => Some((sender, *open)),
             Sender::Tool(_) => None,
@@ -111,7 +121,7 @@ impl Scene {
     /// Once nobody of its senders is looked for any more, a scene that it moves to need not look for them either.
     fn note_swept(&mut self, entity: OnlineId) {
         if let Some(live) = self.live.get_mut(&entity).filter(|live| live.missing.is_empty()) {
-            live.inbox.note_swept(&self.verdicts);
+            live.inbox.note_swept(live.looked_through);
         }
     }
 
@@ -127,10 +137,9 @@ impl Scene {
             if due > now {
                 return;
             }
-            if self.search.missing[&sender].is_dead {
-                self.give_up_sender(sender);
-            } else {
-                self.ask_for_sender(sender, now, out);
+            match self.search.missing[&sender].died {
+                Some(died) => self.lose_patience(sender, died, now),
+                None => self.ask_for_sender(sender, now, out),
             }
         }
     }
@@ -144,18 +153,18 @@ impl Scene {
             self.search.end(sender);
             return;
         }
-        missing.nonce = Some(nonce);
         missing.wait = (missing.wait * 2).clamp(self.limits.resend_first, self.limits.resend_max);
         let due = now + missing.wait;
         self.search.put_off(sender, due);
         out.push(send(Destination::Home(sender), Control::Query { entity: sender, nonce }));
     }
 
-    /// The home's word on a sender that is looked for.
-    pub(super) fn missing_record(&mut self, sender: OnlineId, record: &Record, nonce: Option<Nonce>, now: Now) {
-        let Some(missing) = self.search.missing.get_mut(&sender) else { return };
-        let is_outdated = record.epoch.term() < self.view.term_of(sender.range());
-        if missing.is_dead || nonce.is_none() || missing.nonce != nonce || is_outdated {
+    /// The home's word on a sender that is looked for. One that is older than what was heard of it may come late.
+    pub(super) fn missing_record(&mut self, sender: OnlineId, record: &Record, now: Now) {
+        let Some(missing) = self.search.missing.get_mut(&sender).filter(|missing| missing.died.is_none()) else {
+            return;
+        };
+        if missing.receivers.values().any(|open| record.epoch < open.epoch) {
             return;
         }
         match record.owner {
@@ -169,27 +178,40 @@ impl Scene {
                     self.note_swept(receiver);
                 }
             }
-            None if record.lost => self.give_up_sender(sender),
+            None if record.lost => {
+                for receiver in self.search.end(sender).into_keys() {
+                    self.give_up_sender(sender, receiver, record.epoch);
+                }
+            }
             None => {
-                missing.is_dead = true;
+                missing.died = Some(record.epoch);
                 self.search.put_off(sender, now + self.limits.tombstone);
             }
         }
     }
 
-    /// A sender is dead. Its streams are over, but for those of which something was heard since: whoever holds them
-    /// closes them. An entity that is frozen just now is looked through again when it goes on, here or elsewhere.
-    fn give_up_sender(&mut self, sender: OnlineId) {
+    /// A sender has been dead for a while. Where something was heard of it since, that is waited for again: whoever
+    /// holds its streams closes them.
+    fn lose_patience(&mut self, sender: OnlineId, died: Epoch, now: Now) {
         for (receiver, before) in self.search.end(sender) {
-            let Some(live) = self.live.get_mut(&receiver) else { continue };
-            if live.is_active() {
-                live.missing.remove(&sender);
-                if live.inbox.received().open(Sender::Entity(sender)) == Some(&before) {
-                    live.inbox.bury(Sender::Entity(sender));
-                }
-                self.note_swept(receiver);
+            let live = self.live.get(&receiver);
+            let open = live.and_then(|live| live.inbox.received().open(Sender::Entity(sender)).copied());
+            match open {
+                Some(open) if open != before => self.search.begin(sender, receiver, open, now),
+                Some(_) | None => self.give_up_sender(sender, receiver, died),
             }
         }
+    }
+
+    /// A sender is dead, and so is whoever might have held its stream. A receiver that is frozen just now is looked
+    /// through again when it goes on, here or elsewhere.
+    fn give_up_sender(&mut self, sender: OnlineId, receiver: OnlineId, died: Epoch) {
+        let Some(live) = self.live.get_mut(&receiver).filter(|live| live.is_active()) else { return };
+        live.missing.remove(&sender);
+        if live.inbox.received().open(Sender::Entity(sender)).is_some_and(|open| open.epoch < died) {
+            live.inbox.bury(Sender::Entity(sender));
+        }
+        self.note_swept(receiver);
     }
 }
 

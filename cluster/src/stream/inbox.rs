@@ -164,9 +164,10 @@ impl Inbox {
         });
     }
 
-    /// The table was looked through for senders that are gone, and nobody is looked for any more.
-    pub fn note_swept(&mut self, verdicts: &Verdicts) {
-        self.received.note_swept(verdicts);
+    /// The table was looked through for senders that are gone, by somebody who knows the verdicts `since` that view,
+    /// and nobody is looked for any more.
+    pub fn note_swept(&mut self, since: u64) {
+        self.received.note_swept(since);
     }
 
     /// The sender goes on at `place`, as its home says.

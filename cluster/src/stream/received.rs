@@ -139,8 +139,8 @@ impl Received {
         self.swept
     }
 
-    pub(super) fn note_swept(&mut self, verdicts: &Verdicts) {
-        self.swept = self.swept.max(verdicts.since());
+    pub(super) fn note_swept(&mut self, since: u64) {
+        self.swept = since;
     }
 
     /// Whether the stream is closed, as far as the floors tell.

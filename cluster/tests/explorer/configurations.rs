@@ -44,6 +44,35 @@ pub(crate) fn friends() -> Vec<Plan> {
     ]
 }
 
+/// Streams that are closed whenever they are at rest, and begun again.
+pub(crate) fn closings() -> Vec<Plan> {
+    vec![
+        Plan::new("streams close, 2 messages", &[1], 3).messages(2).idles(),
+        Plan::new("streams close, 3 messages", &[1], 3).messages(3).idles(),
+        Plan::new("streams close, a move, 2 messages, no give-up", &[1, 2], 3).moves(1).messages(2).idles(),
+        Plan::new("streams close, a move, 2 messages", &[1, 2], 3).moves(1).messages(2).late().idles(),
+        Plan::new("streams close, friends, 2 messages", &[1, 2], 3).friend(1, 3, 2).late().idles(),
+        Plan::new("streams close, friends, a move, a message", &[1, 2], 3).friend(1, 3, 1).moves(1).late().idles(),
+        Plan::new("streams close, friends, a despawn", &[1, 2], 3).friend(1, 3, 1).despawn().late().idles(),
+        Plan::new("streams close, a message, a move, a despawn", &[1, 2], 3).messages(1).moves(1).despawn().idles(),
+        Plan::new("streams close, friends, 2 messages, a node dies", &[1, 2], 3)
+            .friend(1, 3, 2)
+            .deaths(&[2])
+            .late()
+            .idles(),
+        Plan::new("streams close, 2 messages, a move, a node dies, no give-up", &[1, 2], 3)
+            .messages(2)
+            .moves(1)
+            .deaths(&[2])
+            .idles(),
+        Plan::new("streams close, 2 messages, a move, the tool dies, no give-up", &[1, 2], 3)
+            .messages(2)
+            .moves(1)
+            .deaths(&[9])
+            .idles(),
+    ]
+}
+
 /// Homes that die and are rebuilt: one that has no scene, or with a scene that an entity leaves or goes to.
 pub(crate) fn homes() -> Vec<Plan> {
     let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]).deaths(&[3]);
@@ -142,6 +171,15 @@ pub(crate) fn handovers() -> Vec<Plan> {
 pub(crate) fn wide() -> Vec<Plan> {
     vec![
         Plan::new("a move, 3 messages", &[1, 2], 3).moves(1).messages(3).late(),
+        Plan::new("streams close, 2 messages, a move, a despawn", &[1, 2], 3).messages(2).moves(1).despawn().idles(),
+        Plan::new("streams close, 2 moves, 2 messages, no give-up", &[1, 2], 3).moves(2).messages(2).idles(),
+        Plan::new("streams close, friends, a move, 2 messages", &[1, 2], 3).friend(1, 3, 2).moves(1).late().idles(),
+        Plan::new("streams close, friends, a move, a despawn", &[1, 2], 3)
+            .friend(1, 3, 1)
+            .moves(1)
+            .despawn()
+            .late()
+            .idles(),
         Plan::new("a move, 2 messages, a despawn", &[1, 2], 3).moves(1).messages(2).late().despawn(),
         Plan::new("2 moves, 2 messages, no give-up", &[1, 2], 3).moves(2).messages(2),
         Plan::new("3 moves, a message, no give-up", &[1, 2], 3).moves(3).messages(1),

@@ -10,7 +10,7 @@ use slipgate_cluster::{Envelope, Epoch, Now, Own, Place, View};
 use slipgate_entity::OnlineId;
 
 use super::body::speech;
-use super::canon::TICK_US;
+use super::canon::{LATE_US, TICK_US};
 use super::cue::{Cue, Effects};
 use super::mutant::Mutant;
 use super::plan::Plan;
@@ -121,7 +121,11 @@ impl Desk {
                 self.now.0 += TICK_US;
                 router::Input::Tick
             }
-            cue @ (Cue::Hear(_) | Cue::View(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_))
+            Cue::Late => {
+                self.now.0 += LATE_US;
+                router::Input::Tick
+            }
+            cue @ (Cue::Hear(_) | Cue::View(_) | Cue::Forget | Cue::PeerLost(_))
             | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. }) => panic!("expected a router's cue, got {cue:?}"),
         };
         let mut out = Vec::new();

@@ -216,6 +216,11 @@ impl Ensemble {
         &self.addressed[slot]
     }
 
+    /// The router's slot.
+    pub(crate) fn router(&self) -> Slot {
+        self.places.len() - 1
+    }
+
     /// Time passes for an actor.
     pub(crate) fn tick(&self, slot: Slot) -> CueId {
         self.ticks[slot]
@@ -290,7 +295,7 @@ impl Ensemble {
         faults.extend(check_change(&self.part(id).sight, &self.part(next).sight).err());
         let says = says.into_iter().filter_map(|envelope| self.said(envelope)).collect::<Vec<_>>();
         let hands = (!adopt.is_empty()).then(|| {
-            let router = self.places.len() - 1;
+            let router = self.router();
             (router, self.cue(Cue::Adopt(adopt), router))
         });
         let fault = (!faults.is_empty()).then(|| faults.join("; "));

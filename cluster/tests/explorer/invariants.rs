@@ -178,6 +178,11 @@ impl<'a> Sights<'a> {
         if self.scenes.iter().any(|scene| scene.here.iter().flatten().any(|here| here.unacknowledged > 0)) {
             return Err("at rest an entity waits for an acknowledgement".into());
         }
+        let open = self.scenes.iter().map(|scene| scene.streams).sum::<usize>();
+        let open = open + self.tool.map_or(0, |tool| tool.streams);
+        if self.plan.idles && open > 0 {
+            return Err(format!("at rest {open} rows are kept for streams"));
+        }
         match self.tool {
             Some(tool) if tool.waiting > 0 => Err(format!("at rest the router waits for answers: {:?}", tool.fates)),
             Some(_) | None => Ok(()),

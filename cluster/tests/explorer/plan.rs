@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     pub(crate) despawns: u8,
     /// Whether deadlines may be over at any time; then sources give up.
     pub(crate) late: bool,
+    /// Whether the router's streams may have been at rest for long enough at any time; then it closes them.
+    pub(crate) idles: bool,
     /// How often a scene may forget its tombstones.
     pub(crate) forgets: u8,
     /// Whether what the source asks after a move, to report it, reaches anybody.
@@ -73,6 +75,7 @@ impl Plan {
             moves: 0,
             despawns: 0,
             late: false,
+            idles: false,
             forgets: 0,
             reports: false,
             deaths: Vec::new(),
@@ -103,6 +106,10 @@ impl Plan {
 
     pub(crate) fn despawn(self) -> Self {
         Self { despawns: 1, ..self }
+    }
+
+    pub(crate) fn idles(self) -> Self {
+        Self { idles: true, ..self }
     }
 
     pub(crate) fn late(self) -> Self {

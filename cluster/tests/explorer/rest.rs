@@ -93,8 +93,10 @@ impl Run {
     /// Gives everybody a cue, and delivers whatever is said.
     fn prompt(&mut self, ensemble: &mut Ensemble, cue: &Cue) -> Result<(), (String, Vec<Given>)> {
         let scenes = ensemble.plan.scenes.len();
+        let router = ensemble.router();
         for slot in self.world.alive() {
-            if matches!(cue, Cue::Tick) || slot < scenes {
+            let has_deadlines = slot < scenes || slot == router && ensemble.plan.idles;
+            if matches!(cue, Cue::Tick) || has_deadlines {
                 let cue = ensemble.cue(cue.clone(), slot);
                 self.on_the_way.push_back((slot, cue));
             }

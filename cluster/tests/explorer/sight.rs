@@ -28,6 +28,8 @@ pub(crate) struct Scene {
     pub(crate) here: Vec<Option<Here>>,
     /// Moves and copies that are not settled, and room that is reserved.
     pub(crate) unsettled: usize,
+    /// Streams that are open, at either end.
+    pub(crate) streams: usize,
 }
 
 /// How an entity stands in a scene.
@@ -56,6 +58,8 @@ pub(crate) struct Tool {
     /// What became of each message, by its number less one.
     pub(crate) fates: Vec<Option<Fate>>,
     pub(crate) waiting: usize,
+    /// Streams that are open, or to be closed.
+    pub(crate) streams: usize,
 }
 
 impl Sight {
@@ -64,7 +68,9 @@ impl Sight {
             Actor::Scene(stage) => {
                 let here = plan.entities().into_iter().map(|entity| here(stage, entity)).collect();
                 let unsettled = stage.scene.unsettled() + stage.scene.arriving();
-                Self::Scene(Scene { me: stage.scene.me(), here, unsettled })
+                let tables = stage.scene.tables();
+                let streams = tables.open + tables.outboxes + tables.receivers;
+                Self::Scene(Scene { me: stage.scene.me(), here, unsettled, streams })
             }
             Actor::Home(home) => {
                 Self::Home(plan.entities().into_iter().map(|entity| home.directory.record(entity)).collect())
@@ -78,7 +84,12 @@ impl Sight {
 impl Tool {
     fn of(desk: &Desk, plan: &Plan) -> Self {
         let numbers = (1..=plan.says.len()).map(|number| u8::try_from(number).expect("few messages"));
-        Self { fates: numbers.map(|number| desk.fates.get(&number).copied()).collect(), waiting: desk.router.waiting() }
+        let tables = desk.router.tables();
+        Self {
+            fates: numbers.map(|number| desk.fates.get(&number).copied()).collect(),
+            waiting: tables.waiting,
+            streams: tables.streams + tables.receivers + tables.closings,
+        }
     }
 }
 

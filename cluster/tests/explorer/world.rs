@@ -175,6 +175,7 @@ impl World {
                 }
             }
             Sight::Desk(_) => {
+                cues.extend(plan.idles.then_some(Cue::Late));
                 if let Some(line) = plan.says.get(usize::from(self.script.said)) {
                     let tell = line.tell.map(|tell| plan.entity(tell));
                     cues.push(Cue::Say { number: self.script.said + 1, entity: plan.entity(line.to), tell });

@@ -20,10 +20,15 @@ fn at_three() -> Own {
     own(3)
 }
 
-/// Entity 9 says something to entity 1, from node 3.
+/// Entity 9 says something to entity 1, from node 3, where it opened the stream.
 fn nine_says(driver: &mut Driver, seq: u64) -> Vec<Output> {
+    nine_says_from(driver, at_three(), seq)
+}
+
+/// The same, from where it has gone to since, or left the stream to a router.
+fn nine_says_from(driver: &mut Driver, from: Own, seq: u64) -> Vec<Output> {
     let stream = StreamId { opened_at: at_three().into(), generation: 4 };
-    let (sender, reply_to) = (Sender::Entity(entity(9)), at_three().into());
+    let (sender, reply_to) = (Sender::Entity(entity(9)), from.into());
     let data = Data { stream, sender, reply_to, epoch: epoch(1), ..data(seq) };
     driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) })
 }
@@ -64,8 +69,17 @@ fn a_sender_that_is_lost_leaves_no_stream_open_and_what_still_comes_of_it_is_in_
     let nonce = question(&driver.pass(0));
     driver.record(9, Record::registered(at_three()).buried(), nonce);
     assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
-    let out = nine_says(&mut driver, 2);
+    let out = nine_says_from(&mut driver, own(2), 2);
     assert!(matches!(controls(&out)[..], [(_, Control::Closed { doubt: true, .. })]));
+}
+
+#[test]
+fn what_comes_late_of_a_sender_that_is_lost_does_not_keep_its_stream_open() {
+    let mut driver = bereaved();
+    let nonce = question(&driver.pass(0));
+    assert_eq!(applied(&nine_says_from(&mut driver, own(2), 2)).len(), 1);
+    driver.record(9, Record::registered(at_three()).buried(), nonce);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
 }
 
 #[test]
@@ -101,20 +115,25 @@ fn a_sender_that_was_despawned_is_given_time_for_its_router_to_close_the_stream(
     let mut driver = bereaved();
     let nonce = question(&driver.pass(0));
     driver.record(9, dead, nonce);
-    nine_says(&mut driver, 2);
+    nine_says_from(&mut driver, own(2), 2);
     driver.pass(30_000);
-    assert_eq!((open(&driver), driver.scene.tables().searches), (1, 0), "whoever speaks for it closes it");
+    assert_eq!(open(&driver), 1, "somebody speaks for it, and closes it");
+    let nonce = question(&driver.pass(0));
+    driver.record(9, dead, nonce);
+    driver.pass(30_000);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0), "or nobody, and it was only late");
 }
 
 #[test]
-fn an_answer_to_no_question_of_ours_ends_no_stream() {
+fn an_answer_from_before_the_sender_spoke_ends_no_stream() {
     let mut driver = bereaved();
     let nonce = question(&driver.pass(0));
-    for other in [None, nonce.map(|nonce| Nonce(nonce.0 + 1))] {
-        driver.record(9, Record::never(), other);
-        driver.record(9, Record::registered(at_three()).buried(), other);
-    }
-    assert_eq!(open(&driver), 1);
+    driver.record(9, Record::never(), nonce);
+    driver.record(9, Record { owner: None, lost: true, ..Record::never() }, nonce);
+    driver.pass(60_000);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (1, 1));
+    driver.record(9, Record::absent(1, true), nonce);
+    assert_eq!(open(&driver), 0, "the next home knows nobody of that id");
 }
 
 #[test]
@@ -166,7 +185,7 @@ fn a_copy_that_leans_on_verdicts_not_known_here_waits_for_them() {
     assert_eq!(cas(&out).len(), 1);
     let record = Record::handed_to(own(1), epoch(2), Epoch::ZERO);
     driver.record(1, record, Some(cas_nonce(&out)));
-    let late = driver.data(1);
+    let late = nine_says_from(&mut driver, own(2), 1);
     assert!(applied(&late).is_empty());
     assert!(matches!(controls(&late)[..], [(_, Control::Closed { .. })]));
 }
@@ -218,4 +237,29 @@ fn the_tools_of_a_dead_session_leave_at_once() {
     assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
     assert!(applied(&driver.data(2)).is_empty());
     assert_eq!(tool_stream().opened_at, router());
+}
+
+#[test]
+fn what_comes_late_from_a_dead_session_is_not_taken_for_its_sender_may_say_it_again_from_elsewhere() {
+    let mut driver = Driver::active();
+    verdict(&mut driver, 5);
+    assert!(driver.data(1).is_empty() && nine_says(&mut driver, 1).is_empty());
+    assert_eq!(open(&driver), 0);
+}
+
+#[test]
+fn a_copy_that_was_looked_through_elsewhere_is_again_once_its_new_scene_hears_of_the_verdict() {
+    let mut source = Driver::active();
+    verdict(&mut source, 5);
+    source.pass(0);
+    let received = source.scene.live[&entity(1)].inbox.received().clone();
+    assert_eq!((received.swept(), received.verdicts()), (5, 0));
+    let mut driver = Driver::new(Limits::default());
+    let nonce = cas_nonce(&driver.prepare_image(epoch(2), Image { received, ..image() }));
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
+    assert_eq!(applied(&driver.data(1)).len(), 1, "the verdict is not known here yet");
+    assert_eq!(driver.scene.live[&entity(1)].inbox.received().swept(), 0, "nor is it told on as known");
+    verdict(&mut driver, 5);
+    driver.pass(0);
+    assert_eq!(open(&driver), 0);
 }
