@@ -412,12 +412,23 @@ fn data(entity: OnlineId, generation: u64, seq: u64, bytes: usize) -> Message {
 fn invented_streams_to_one_entity_are_bounded_and_known_ones_go_on() {
     let mut stage = Stage::new(Limits::default());
     stage.talk();
-    for generation in 1..=100_000 {
-        stage.hear(peer(), data(honest(0), generation, 1, 0));
+    for invented in 1..=100_000 {
+        let Message::Data(data) = data(honest(0), invented, 1, 0) else { panic!("expected a message to an entity") };
+        let sender = Sender::Entity(OnlineId::new(RangeId(9), u32::try_from(invented).expect("small")));
+        stage.hear(peer(), Message::Data(Data { sender, ..data }));
     }
     let stand = stage.scene.stand(honest(0)).expect("it lives");
     assert_eq!(stand.senders, bounds::STREAMS_PER_ENTITY as u64);
     assert_eq!(stage.scene.take_left_out(), 100_001 - bounds::STREAMS_PER_ENTITY as u64);
+    let held = peak(|| {
+        for node in 1..=100_000 {
+            let opened_at = Place { session: Session::new(7, node), ..peer() };
+            let (stream, sender) = (StreamId { opened_at, generation: 1 }, Sender::Tool(opened_at.session));
+            stage.hear(peer(), Message::Control(Control::Close { entity: honest(0), stream, sender }));
+        }
+    });
+    assert!(held < 1 << 20, "{held}");
+    assert_eq!(stage.scene.take_left_out(), 100_000);
     stage.talk();
     assert_eq!(stage.applied, [2; HONEST as usize]);
 }

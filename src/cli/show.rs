@@ -37,7 +37,8 @@ fn screen(report: &EntityReport) -> String {
         ("handle", report.handle.clone()),
         ("persist", report.persist.clone()),
         ("home", report.home.clone()),
-        ("applied", format!("{} messages of {} senders", report.applied, report.senders)),
+        ("applied", format!("{} messages", report.applied)),
+        ("streams", format!("{} open to it", report.senders)),
         ("waiting", format!("{} of its own messages", report.unacknowledged)),
         ("body", report.body.clone()),
     ];

@@ -53,7 +53,7 @@ fn a_message_is_applied_once_and_shows_in_the_state() {
     assert_eq!(done.out, "accepted 1  applied 1  open 0  busy 0  dead 0\n");
     let shown = cluster.ask(&["show", &entity]).ends(0);
     assert!(shown.out.contains("\"position\":[1.5,-2.0]"), "{shown:?}");
-    assert!(shown.out.contains("\napplied  1 messages of 1 senders\n"), "{shown:?}");
+    assert!(shown.out.contains("\napplied  1 messages\nstreams  1 open to it\n"), "{shown:?}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn closing() -> Vec<Vector> {
     let (entity, stream, sender) = (sample::entity(), sample::stream(), sample::data(1).sender);
     vec![
         vector("control.close", &Control::Close { entity, stream, sender }),
-        vector("control.closed", &Control::Closed { entity, stream, doubt: false }),
+        vector("control.closed", &Control::Closed { entity, stream, floor: 9, doubt: false }),
     ]
 }
 

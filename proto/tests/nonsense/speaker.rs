@@ -142,12 +142,17 @@ impl Speaker {
 
     /// Tables with any numbers, as only their bytes can carry them.
     fn image(&mut self) -> Image {
-        let received: BTreeMap<StreamId, (u64, Place)> =
-            (0..self.below(4)).map(|_| (self.stream(), (self.number(), self.place()))).collect();
+        let open: BTreeMap<Sender, (StreamId, u64, Place, Epoch)> = (0..self.below(4))
+            .map(|_| (self.sender(), (self.stream(), self.number(), self.place(), self.epoch())))
+            .collect();
+        let floors: BTreeMap<Place, (u64, u64)> =
+            (0..self.below(3)).map(|_| (self.place(), (self.number(), self.number()))).collect();
+        let wide: BTreeMap<Session, (u64, u64)> =
+            (0..self.below(2)).map(|_| (self.session(), (self.number(), self.number()))).collect();
+        let received = (open, floors, wide, self.number(), self.pick([0, 0, u64::MAX]), self.number());
         let sending: Vec<_> = (0..self.below(3))
             .map(|_| {
-                let unacked: Vec<(Sender, Vec<u8>)> =
-                    (0..self.below(4)).map(|_| (self.sender(), self.payload())).collect();
+                let unacked: Vec<Vec<u8>> = (0..self.below(4)).map(|_| self.payload()).collect();
                 let known = (self.own(), self.epoch(), self.base());
                 (self.stream(), self.entity(), self.number(), unacked, self.pick([None, Some(known)]))
             })
@@ -195,7 +200,7 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(15) {
+        match self.below(17) {
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },
@@ -223,6 +228,8 @@ impl Speaker {
             }
             12 => Control::AskClaims { range: entity.range(), term: self.term(), after: self.after() },
             13 => self.claims(),
+            14 => Control::Close { entity, stream, sender: self.sender() },
+            15 => Control::Closed { entity, stream, floor: self.number(), doubt: self.pick([false, true]) },
             _ => Control::Settled { entity, id, delivered: self.number() },
         }
     }
