@@ -325,7 +325,7 @@ impl Handler<Register> for DirectoryActor {
         self.turn([]);
         let mut entity = self.stock.take().ok();
         if let Some(id) = entity {
-            if self.machine.standing(id.range()) == Standing::Complete {
+            if self.machine.issues(id.range()) {
                 let registered = Input::Registered { entity: id, owner, label };
                 self.machine.handle(registered, self.clock.now(), &mut Vec::new());
             } else {

@@ -113,6 +113,12 @@ impl Directory {
         }
     }
 
+    /// Whether ids of `range` may be registered here: it was granted to this session, and never given away.
+    #[must_use]
+    pub fn issues(&self, range: RangeId) -> bool {
+        self.held.get(&range) == Some(&0)
+    }
+
     /// Who owns what, as the records say.
     #[must_use]
     pub fn ownership(&self) -> &Ownership {
@@ -135,7 +141,7 @@ impl Directory {
     ///
     /// # Panics
     ///
-    /// If an id is registered twice, or one of a range that this is not the home of: ids come from
+    /// If an id is registered twice, or one of a range that this does not [issue](Self::issues): ids come from
     /// this node's own stock.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
@@ -195,6 +201,7 @@ impl Directory {
     }
 
     fn register(&mut self, entity: OnlineId, owner: Own, label: Option<String>) {
+        assert!(self.issues(entity.range()), "expected {entity} to be of a range that is issued here");
         let records = self.ranges.get_mut(&entity.range()).expect("an id is registered at the home of its range");
         let before = records.insert(entity.counter(), Record::registered(owner));
         assert!(before.is_none(), "expected {entity} to be fresh, found {before:?}");
