@@ -121,6 +121,7 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         reservation: Duration::from_millis(one_of(&[100, 1000])),
         // Longer than any verdict takes, or the copy that a tombstone alone names would be lost.
         tombstone: Duration::from_secs(30),
+        stream_idle: Duration::from_millis(one_of(&[30, 300, 5_000])),
         resend_first: Duration::from_millis(20),
         resend_max: Duration::from_millis(200),
         ..Limits::default()

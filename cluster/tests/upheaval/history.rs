@@ -116,7 +116,10 @@ impl History {
                 line.unknown.insert(number);
                 self.count("unknown");
             }
-            router::Output::Busy(_) | router::Output::Data { .. } | router::Output::AskHome { .. } => {}
+            router::Output::Busy(_)
+            | router::Output::Data { .. }
+            | router::Output::Close { .. }
+            | router::Output::AskHome { .. } => {}
         }
     }
 

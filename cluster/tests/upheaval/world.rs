@@ -231,6 +231,9 @@ impl World {
             self.history.told(session, &output);
             match output {
                 router::Output::Data { to, data } => self.send(me, to.into(), Message::Data(data)),
+                router::Output::Close { to, entity, stream, sender } => {
+                    self.send(me, to.into(), Message::Control(Control::Close { entity, stream, sender }));
+                }
                 router::Output::AskHome { entity, nonce } => {
                     if let Some(home) = self.nodes[node].view.home_of(entity.range()) {
                         self.send(me, home, Message::Control(Control::Query { entity, nonce }));
