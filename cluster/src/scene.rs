@@ -27,6 +27,7 @@ mod claims;
 mod close;
 mod closing;
 mod decide;
+mod graves;
 mod inspection;
 mod leave;
 mod phase;
@@ -51,7 +52,8 @@ use slipgate_entity::{OnlineId, TypeName};
 
 use self::alarm::{Alarm, Alarms};
 use self::arrive::{Reservation, Staged};
-use self::phase::{Live, Phase, Tombstone};
+use self::graves::Tombstone;
+use self::phase::{Live, Phase};
 use self::population::Population;
 pub use self::port::{
     Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Orphan, Output, SpawnRefusal, Stand,
@@ -64,7 +66,6 @@ use self::talk::{StreamNews, Told};
 use self::terms::Outdated;
 use self::verdicts::Search;
 use self::waiting::Waiting;
-use crate::bounds::TOMBSTONES;
 use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve, Sender};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::Known;
@@ -279,6 +280,8 @@ impl Scene {
             self.staged_record(entity, record, nonce, now, out);
         } else if self.live.contains_key(&entity) {
             self.live_record(entity, record, now, out);
+        } else {
+            self.gone_record(entity, record);
         }
         self.receiver_record(entity, &record, now, out);
         self.missing_record(entity, &record, now);
@@ -432,28 +435,6 @@ impl Scene {
     /// The place of the scene, as others write to it.
     fn place(&self) -> Place {
         self.me.into()
-    }
-
-    fn bury(&mut self, entity: OnlineId, record: Record, now: Now) {
-        let until = now + self.limits.tombstone;
-        self.gone.insert(entity, Tombstone { record, until });
-        self.graves.push_back((until, entity));
-        if self.graves.len() > TOMBSTONES {
-            self.forget_oldest_grave();
-        }
-    }
-
-    fn forget_graves(&mut self, now: Now) {
-        while self.graves.front().is_some_and(|(until, _)| *until <= now) {
-            self.forget_oldest_grave();
-        }
-    }
-
-    fn forget_oldest_grave(&mut self) {
-        let Some((until, entity)) = self.graves.pop_front() else { return };
-        if self.gone.get(&entity).is_some_and(|tombstone| tombstone.until == until) {
-            self.gone.remove(&entity);
-        }
     }
 
     fn set_phase(&mut self, entity: OnlineId, phase: Phase) {

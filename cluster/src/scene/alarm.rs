@@ -61,7 +61,7 @@ impl Alarms {
 
 impl Scene {
     pub(super) fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
-        self.forget_graves(now);
+        self.forget_graves(now, out);
         if self.waiting.wants_sum(now) {
             self.waiting.set_sum(self.sum_of_waiting(), now);
         }

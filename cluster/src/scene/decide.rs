@@ -222,6 +222,9 @@ impl Scene {
     /// A frozen entity has a new owner: the target of its move, as a rule, or whoever it has gone to since.
     fn hand_over(&mut self, ended: Ended, record: Record, mut held: HeldMessages, now: Now, out: &mut Vec<Output>) {
         let Ended { entity, label, leaving, frozen, arrived, outcome, moved } = ended;
+        if record.names(leaving.to) && record.data == leaving.label && arrived.is_none() {
+            self.await_takeover(entity, leaving.id);
+        }
         if leaving.reported {
             out.push(decided(entity, &leaving, &record));
             return self.return_to_senders(held, out);

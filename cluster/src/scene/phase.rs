@@ -10,7 +10,7 @@ use super::port::Ticket;
 use crate::message::{Data, Held, Identity, Nonce, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
-use crate::{Epoch, Limits, Now, Own, Place, Record};
+use crate::{Epoch, Limits, Now, Own, Place};
 
 /// An entity whose record names this scene, as far as the scene knows.
 #[derive(Clone, Debug)]
@@ -166,14 +166,6 @@ pub(super) struct GiveUp {
     pub(super) arrived: Option<Now>,
     /// How the attempt ends if the source gets the entity back.
     pub(super) outcome: Outcome,
-}
-
-/// What the scene remembers of an entity that is gone.
-#[derive(Clone, Debug)]
-pub(super) struct Tombstone {
-    /// What the home said last. No copy with a label up to its epoch is ever staged.
-    pub(super) record: Record,
-    pub(super) until: Now,
 }
 
 /// When something unanswered is repeated; the waits double.

@@ -85,6 +85,7 @@ impl Scene {
 
     /// The target reports that it is active.
     pub(super) fn arrived(&mut self, entity: OnlineId, id: MoveId, epoch: Epoch, now: Now, out: &mut Vec<Output>) {
+        self.note_takeover(entity, id);
         if let Some(settling) = self.settling.get_mut(&id) {
             settling.over.arrived.get_or_insert(now);
             return self.report_if_settled(id, now, out);

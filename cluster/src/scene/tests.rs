@@ -2,6 +2,7 @@
 
 mod active;
 mod arrive;
+mod claims;
 mod close;
 mod closing;
 mod deciding;
@@ -12,4 +13,5 @@ mod reserve;
 mod reset;
 mod settle;
 mod streams;
+mod terms;
 mod verdicts;

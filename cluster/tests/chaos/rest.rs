@@ -41,8 +41,14 @@ impl World {
 
     /// Long after, nothing is remembered of where entities went, and little of whose streams are over.
     fn forget(&mut self) {
-        self.now = Now(self.now.0 + 60_000_000);
-        self.tick();
+        // Once to ask those of whom nothing was heard, and once to forget.
+        for _ in 0..2 {
+            self.now = Now(self.now.0 + 60_000_000);
+            self.tick();
+            while self.network.on_the_way() > 0 {
+                self.tick();
+            }
+        }
         let tables: Vec<_> = self.stages.iter().map(|stage| stage.scene.tables()).collect();
         let sum = |count: fn(&Tables) -> usize| tables.iter().map(count).sum();
         let openers = self.nodes.len() + self.stages.len();

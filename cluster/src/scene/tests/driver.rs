@@ -23,8 +23,17 @@ pub(super) struct Driver {
 
 impl Driver {
     pub(super) fn new(limits: Limits) -> Self {
+        Self::of_size(4, limits)
+    }
+
+    /// With room for so many.
+    pub(super) fn with_capacity(capacity: u32) -> Self {
+        Self::of_size(capacity, Limits::default())
+    }
+
+    fn of_size(capacity: u32, limits: Limits) -> Self {
         let types = vec![(TypeName("walker".into()), 1)];
-        let scene = Scene::new(Settings { me: own(1), capacity: 4, types, limits });
+        let scene = Scene::new(Settings { me: own(1), capacity, types, limits });
         Self { scene, now: Now(0), body: vec![1, 2, 3] }
     }
 

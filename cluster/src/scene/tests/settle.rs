@@ -129,3 +129,38 @@ fn a_move_that_has_been_settled_is_no_longer_under_way_for_a_cancel() {
     assert!(matches!(answers(&out)[..], [(_, Answer::Rejected(_))]));
     assert!(messages(&out).is_empty());
 }
+
+#[test]
+fn where_an_entity_went_is_kept_until_its_target_is_known_to_have_taken_over() {
+    let asks = |out: &[Output]| {
+        let asks = controls(out).into_iter().filter(|(_, control)| matches!(control, Control::IsActive { .. }));
+        asks.map(|(place, _)| place).collect::<Vec<_>>()
+    };
+    let (mut driver, _) = handed_over();
+    driver.pass(2_000);
+    for _ in 0..3 {
+        assert_eq!(asks(&driver.pass(30_000)), [to(own(2))]);
+        assert_eq!(driver.scene.tables().tombstones, 1);
+    }
+    driver.hear(Control::Arrived { entity: entity(1), id: move_id(1), epoch: epoch(2) });
+    assert_eq!(asks(&driver.pass(30_000)), []);
+    assert_eq!(driver.scene.tables().tombstones, 0);
+}
+
+#[test]
+fn a_change_by_the_target_or_its_death_is_known_as_its_takeover() {
+    let changed = Record::handed_to(own(3), epoch(3), Epoch::ZERO);
+    let rebuilt = taken_over().in_term(1);
+    for (record, kept) in [(taken_over(), 1), (rebuilt, 1), (changed, 0), (taken_over().changed_to(None), 0)] {
+        let (mut driver, _) = handed_over();
+        driver.record(1, record, None);
+        driver.pass(31_000);
+        assert_eq!(driver.scene.tables().tombstones, kept, "{record:?}");
+    }
+    let (mut driver, _) = handed_over();
+    let dead = [(own(2).session.node, own(2).session.incarnation)].into();
+    let view = crate::View { version: 1, dead, ..crate::View::default() };
+    driver.tell(super::super::Input::View(std::sync::Arc::new(view)));
+    driver.pass(31_000);
+    assert_eq!(driver.scene.tables().tombstones, 0);
+}
