@@ -117,12 +117,11 @@ fn check(nodes: &[Node], walkers: &[Walker], asked: &[usize]) {
 /// For each pair of nodes an entity that was spawned on the one and lives on the other.
 fn populate(nodes: &[Node]) -> Vec<Walker> {
     let mut walkers = Vec::new();
-    for home in 0..3 {
-        for at in 0..3 {
-            let client = nodes[home].client();
-            let id = spawn(&client, SCENES[home].0);
+    for (home, node) in nodes.iter().enumerate() {
+        for (at, (scene, _)) in SCENES.iter().take(3).enumerate() {
+            let id = spawn(&node.client(), SCENES[home].0);
             if at != home {
-                migrate(&client, &id, SCENES[at].0);
+                migrate(&node.client(), &id, scene);
             }
             walkers.push(Walker { id, home, at });
         }

@@ -54,9 +54,9 @@ fn an_entity_is_claimed_as_it_stands_with_its_label() {
     let expected = Claim { entity: entity(1), label: Some("ann".into()), stake: Stake::Active(title()) };
     assert_eq!(claims, [expected]);
     assert_eq!(said(Driver::reserving()), [Stake::Active(title())], "it runs on while room is asked for");
-    let leaving = Stake::Leaving { title: title(), target: own(2) };
-    assert_eq!(said(Driver::frozen()), [leaving.clone()]);
-    assert_eq!(said(Driver::deciding()), [leaving], "its target may have taken over all the same");
+    let leaving = || Stake::Leaving { title: title(), target: own(2) };
+    assert_eq!(said(Driver::frozen()), [leaving()]);
+    assert_eq!(said(Driver::deciding()), [leaving()], "its target may have taken over all the same");
     let mut driver = Driver::active();
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
     assert_eq!(said(driver), [Stake::Despawning(title())]);
