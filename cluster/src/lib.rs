@@ -25,6 +25,7 @@
 //! | [`claim`] | what a scene says of an entity while its home is rebuilt |
 //! | [`legacy`] | what a home hands over to the next one |
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
+//! | [`hosting`] | a node's scenes that are made at run time: opened, cleared, ended |
 //! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
 //! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
 //! | [`router`] | the streams of tools, and of senders that are gone |
@@ -41,6 +42,7 @@ mod bytes;
 pub mod claim;
 pub mod directory;
 pub mod evacuation;
+pub mod hosting;
 pub mod legacy;
 pub mod limits;
 pub mod manager;
