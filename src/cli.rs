@@ -13,6 +13,7 @@ pub mod health;
 pub mod lists;
 pub mod migrate;
 pub mod node;
+pub mod scenes;
 pub mod send;
 pub mod show;
 pub mod spawn;
@@ -58,8 +59,8 @@ pub enum Command {
     Status(status::StatusArgs),
     /// List the nodes
     Nodes,
-    /// List the scenes
-    Scenes,
+    /// List the scenes; make one, close one
+    Scenes(scenes::ScenesArgs),
     /// List entities
     Entities(lists::EntitiesArgs),
     /// Tell everything about one entity
@@ -152,7 +153,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Tour(args) => return tour::run(args, cli.globals.timeout, client, console),
         Command::Status(args) => status::run(args, client, console)?,
         Command::Nodes => lists::nodes(client, console)?,
-        Command::Scenes => lists::scenes(client, console)?,
+        Command::Scenes(args) => scenes::run(args, client, console)?,
         Command::Entities(args) => lists::entities(args, client, console)?,
         Command::Show(args) => show::run(args, client, console)?,
         Command::Spawn(args) => spawn::spawn(args, client, console)?,

@@ -197,7 +197,7 @@ impl Node<'_> {
         stage.send_replace(Stage::Working);
         let me = wired.joined.post.me();
         tracing::info!(
-            event = "node.working", peers = %self.request.address, admin = %self.request.admin, scenes = wired.scenes.len(),
+            event = "node.working", peers = %self.request.address, admin = %self.request.admin, scenes = wired.scenes.present().len(),
             id = me.node.0, incarnation = me.incarnation.0,
             "node {name} has joined as life {} and works", me.incarnation.0
         );

@@ -9,6 +9,7 @@
 //! | `cuts` | a link passes on one direction only, or none, or breaks again and again under fire |
 //! | `verdicts` | leases that end, and what a dead node leaves behind |
 //! | `homes` | the homes of nodes that die or stop: rebuilt, or handed over |
+//! | `scenes` | scenes are made and closed at run time: under fire, again and again, while nodes come and go |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
 //! | `names` | two nodes with one name, and lives that follow each other |
 //! | `strangers` | whoever does not belong is refused and told why |
@@ -38,6 +39,8 @@ mod kills;
 mod manager;
 #[path = "cluster/names.rs"]
 mod names;
+#[path = "cluster/scenes.rs"]
+mod scenes;
 #[path = "cluster/sleeps.rs"]
 mod sleeps;
 #[path = "cluster/strangers.rs"]

@@ -22,6 +22,7 @@ mod here;
 mod peers;
 mod report;
 mod resolve;
+mod scenes;
 mod sending;
 
 use std::cell::{Cell, RefCell};
@@ -31,7 +32,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, ResponseFuture};
-use slipgate_cluster::message::{Control, Message as Said, Nonce, ToolMessage};
+use slipgate_cluster::manager::{ManagerReply, SceneRefusal};
+use slipgate_cluster::message::{Control, ManagerMessage, Message as Said, Nonce, ToolMessage};
 use slipgate_cluster::{Envelope, NodeName, Place, Port, Record};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
@@ -47,7 +49,8 @@ use crate::mailbox::{Halt, Mail, Mailbox, tell};
 use crate::member::MemberActor;
 use crate::post::Post;
 use crate::router::RouterActor;
-use crate::scene::SceneActor;
+use crate::scenes::Scenes;
+use crate::scenes::keeper::SceneKeeper;
 use crate::types::Types;
 
 /// Questions open at once; more are told to come back.
@@ -115,7 +118,9 @@ pub struct Surroundings {
     /// The types that it can host.
     pub types: Types,
     /// Its scenes.
-    pub scenes: BTreeMap<SceneId, Mailbox<SceneActor>>,
+    pub scenes: Scenes,
+    /// Opens and ends scenes.
+    pub keeper: Mailbox<SceneKeeper>,
     /// Its routers, by number.
     pub routers: Vec<Mailbox<RouterActor>>,
     /// Its directory.
@@ -141,6 +146,7 @@ impl DeskActor {
             asked: Cell::new(0),
             open: Cell::new(0),
             tools: RefCell::new(BTreeMap::new()),
+            wishes: RefCell::new(BTreeMap::new()),
             records: RefCell::new(BTreeMap::new()),
             heard: RefCell::new(Heard::default()),
         };
@@ -155,6 +161,8 @@ struct Office {
     asked: Cell<u64>,
     open: Cell<usize>,
     tools: RefCell<BTreeMap<Nonce, oneshot::Sender<Vec<u8>>>>,
+    /// Requests to the manager about scenes.
+    wishes: RefCell<BTreeMap<u64, oneshot::Sender<Result<SceneId, SceneRefusal>>>>,
     records: RefCell<BTreeMap<Nonce, oneshot::Sender<Option<Record>>>>,
     heard: RefCell<Heard>,
 }
@@ -269,6 +277,13 @@ impl Handler<Mail> for DeskActor {
                 Said::Control(Control::NotHome { nonce, .. }) => {
                     if let Some(asker) = self.office.records.borrow_mut().remove(&nonce) {
                         let _ = asker.send(None);
+                    }
+                }
+                Said::Manager(ManagerMessage::Reply(ManagerReply::Scene { session, request, result }))
+                    if self.office.is_manager_speaking_to(from, session) =>
+                {
+                    if let Some(asker) = self.office.wishes.borrow_mut().remove(&request) {
+                        let _ = asker.send(result);
                     }
                 }
                 Said::Control(_) | Said::Data(_) | Said::Prepare(_) | Said::Manager(_) => {}

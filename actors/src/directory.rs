@@ -6,13 +6,14 @@
 //! The post has the latest view; the machine takes it up at the beginning of a turn, so nothing is answered
 //! by an older one.
 
+mod losses;
 mod news;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
-use slipgate_cluster::directory::{Directory, HomeEvent, Input, Lost, Output, Standing};
+use slipgate_cluster::directory::{Directory, HomeEvent, Input, Output, Standing};
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::range::{self, RangeStock};
@@ -21,6 +22,8 @@ use slipgate_cluster::{Envelope, Own, Port, Record};
 use slipgate_entity::OnlineId;
 use tokio::sync::oneshot;
 
+use self::losses::Losses;
+pub use self::losses::LostEntity;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
@@ -65,7 +68,7 @@ pub struct AskLost {
     /// At most so many.
     pub limit: usize,
     /// Takes the answer.
-    pub reply: oneshot::Sender<Vec<Lost>>,
+    pub reply: oneshot::Sender<Vec<LostEntity>>,
 }
 
 /// Asks what the directory holds.
@@ -113,8 +116,7 @@ pub struct DirectoryActor {
     /// Who wants a record of a home that is not complete yet.
     looks: Vec<Look>,
     view_version: u64,
-    /// Entities that were lost, latest first.
-    lost: VecDeque<Lost>,
+    losses: Losses,
     post: Post,
     clock: NodeClock,
     manager: String,
@@ -133,7 +135,7 @@ impl DirectoryActor {
             handed_over: 0,
             looks: Vec::new(),
             view_version: 0,
-            lost: VecDeque::new(),
+            losses: Losses::default(),
             post,
             clock,
             manager,
@@ -147,6 +149,7 @@ impl DirectoryActor {
         let view = self.post.view();
         if view.version > self.view_version {
             self.view_version = view.version;
+            self.losses.see(&view);
             self.machine.handle(Input::View(view), now, &mut out);
         }
         for input in inputs {
@@ -214,13 +217,12 @@ impl DirectoryActor {
                 }
                 Output::Lost(entity) => {
                     *lost.entry(entity.owner).or_insert(0u64) += 1;
-                    self.lost.push_front(entity);
+                    self.losses.add(entity);
                 }
             }
         }
-        self.lost.truncate(LOST_MAX);
         for (owner, entities) in lost {
-            let place = self.post.view().own_text(owner);
+            let place = self.losses.place_text(owner);
             metrics::counter!("slipgate_entities_lost_total").increment(entities);
             // Whoever died without a goodbye has been warned of already: its link is lost, its lease late.
             tracing::info!(
@@ -314,7 +316,7 @@ impl Handler<AskLost> for DirectoryActor {
     type Result = ();
 
     fn handle(&mut self, AskLost { limit, reply }: AskLost, _: &mut Context<Self>) {
-        let _ = reply.send(self.lost.iter().take(limit).cloned().collect());
+        let _ = reply.send(self.losses.latest(limit));
     }
 }
 
@@ -360,8 +362,6 @@ impl Handler<Census> for DirectoryActor {
     }
 }
 
-/// Lost entities that are remembered by name.
-const LOST_MAX: usize = 100_000;
 /// Tools that may wait at once for a home to be complete.
 const LOOKS_MAX: usize = 4_096;
 /// How often the stock is looked at; well below the first wait between its requests.

@@ -26,6 +26,7 @@
 //! | [`restraint`] | one line per cause, and how many were left out |
 //! | [`router`] | the streams of this node's tools |
 //! | [`scene`] | a scene: its entities' bodies and their machine |
+//! | [`scenes`] | the scenes of this node; opening and ending those made at run time |
 //! | [`transport`] | the seam to the network |
 //! | [`types`] | entity types by their stable names |
 
@@ -44,5 +45,6 @@ pub mod post;
 pub mod restraint;
 pub mod router;
 pub mod scene;
+pub mod scenes;
 pub mod transport;
 pub mod types;

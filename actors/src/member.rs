@@ -22,7 +22,9 @@ use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::manager::{Left, Link, ProbeAnswered};
 use crate::manager_seat::Seat;
 use crate::post::Post;
-use crate::scene::{PeerLost, SceneActor};
+use crate::scene::PeerLost;
+use crate::scenes::Scenes;
+use crate::scenes::keeper::{SceneKeeper, Seen};
 use crate::transport::{Connection, Transport};
 
 /// A member of the cluster has dialled this node.
@@ -113,11 +115,6 @@ pub enum Intent {
     Resume,
 }
 
-/// The node's scenes: they hear of peers that are lost.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Scenes(pub Vec<Mailbox<SceneActor>>);
-
 /// This node stops: every peer is told, and every link closed.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
@@ -142,6 +139,10 @@ pub struct Surroundings {
     pub chronicle: Mailbox<Chronicle>,
     /// The node's directory: it hears of new views at once.
     pub directory: Mailbox<DirectoryActor>,
+    /// The node's scenes: they hear of peers that are lost.
+    pub scenes: Scenes,
+    /// Opens and ends scenes: it hears of new views, too.
+    pub keeper: Mailbox<SceneKeeper>,
     /// How long a peer may say nothing at all before its link is built anew.
     pub silence: Duration,
     /// Told when this session is over: there was a verdict on it, or there is a later life of this node.
@@ -155,7 +156,6 @@ pub struct MemberActor {
     around: Surroundings,
     mailbox: Option<Mailbox<MemberActor>>,
     links: BTreeMap<NodeId, Linked>,
-    scenes: Vec<Mailbox<SceneActor>>,
     stopping: bool,
     /// Whether there was a lease when somebody last looked.
     held: bool,
@@ -178,7 +178,6 @@ impl MemberActor {
             around,
             mailbox: None,
             links: BTreeMap::new(),
-            scenes: Vec::new(),
             stopping: false,
             held: true,
         }
@@ -211,6 +210,7 @@ impl MemberActor {
     fn take_view(&mut self, view: &Arc<View>) {
         self.around.post.set_view(view.clone());
         self.around.directory.tell(ViewChanged);
+        self.around.keeper.tell(Seen(view.clone()));
         self.part_from_the_dead(view);
         self.link_all(view);
     }
@@ -289,7 +289,7 @@ impl MemberActor {
     }
 
     fn lost(&self, session: Session) {
-        for scene in &self.scenes {
+        for scene in self.around.scenes.all() {
             scene.tell(PeerLost(session));
         }
     }
@@ -432,14 +432,6 @@ impl Handler<AskStanding> for MemberActor {
         };
         let lease_left = self.machine.lease_left(self.around.clock.now());
         Standing { lease_left, links: self.links.values().map(ask).collect() }
-    }
-}
-
-impl Handler<Scenes> for MemberActor {
-    type Result = ();
-
-    fn handle(&mut self, Scenes(scenes): Scenes, _: &mut Context<Self>) {
-        self.scenes = scenes;
     }
 }
 

@@ -11,6 +11,7 @@
 //! Leaves out: decisions.
 
 mod bodies;
+mod closing;
 mod evacuating;
 mod meters;
 mod question;
@@ -27,8 +28,11 @@ use slipgate_cluster::{Envelope, Now, Own, Port, Session, evacuation};
 use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
+pub use self::closing::CloseScene;
+use self::closing::Told;
 use self::evacuating::Evacuating;
 pub use self::evacuating::{Evacuate, HowFar, Remaining};
+use self::meters::Meters;
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
 };
@@ -40,6 +44,7 @@ use crate::directory::{DirectoryActor, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
+use crate::scenes::keeper::SceneKeeper;
 use crate::types::Types;
 
 /// The directory's answer to a registration.
@@ -86,6 +91,8 @@ pub struct Surroundings {
     pub router: Mailbox<RouterActor>,
     /// The node's chronicle.
     pub chronicle: Mailbox<Chronicle>,
+    /// Hears how far a scene is that can be closed while the node goes on.
+    pub keeper: Option<Mailbox<SceneKeeper>>,
 }
 
 /// A scene's actor.
@@ -108,17 +115,20 @@ pub struct SceneActor {
     deferred: Vec<Input>,
     /// While everybody is to leave, and after that until the scene is asked again.
     evacuating: Option<Evacuating>,
+    /// What the keeper was told.
+    told: Told,
+    meters: Meters,
 }
 
 impl SceneActor {
-    /// The scene that `settings` describe, without entities.
+    /// The scene that `settings` describe, without entities; the first tenant of a slot has `first_generation`.
     #[must_use]
-    pub fn new(settings: Settings, around: Surroundings) -> Self {
+    pub fn new(settings: Settings, around: Surroundings, first_generation: u32) -> Self {
         let me = settings.me;
         Self {
             machine: Scene::new(settings),
             me,
-            bodies: Bodies::new(me.scene, around.types.clone()),
+            bodies: Bodies::new(me.scene, first_generation, around.types.clone()),
             around,
             mailbox: None,
             asked: BTreeMap::new(),
@@ -130,6 +140,8 @@ impl SceneActor {
             view_version: 0,
             deferred: Vec::new(),
             evacuating: None,
+            told: Told::default(),
+            meters: Meters::default(),
         }
     }
 
@@ -162,6 +174,7 @@ impl SceneActor {
             self.step(input, now);
         }
         self.evacuate(now);
+        self.tell_keeper();
         self.step(Input::Flush, now);
         self.around.post.send(std::mem::take(&mut self.letters));
     }
@@ -269,6 +282,7 @@ impl Handler<Halt> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        self.take_share_back();
         ctx.stop();
     }
 }

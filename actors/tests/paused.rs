@@ -50,8 +50,8 @@ async fn a_spawn_that_meets_the_end_of_the_lease_waits_for_the_next_one() {
         Settings { me: Own::new(ME, SceneId(1)), capacity: 10, types: types.versions(), limits: Limits::default() };
     let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
     let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
-    let around = scene::Surroundings { post: post.clone(), clock, types, directory, router, chronicle };
-    let scene = Mailbox::new(SceneActor::new(settings, around).start(), 64);
+    let around = scene::Surroundings { post: post.clone(), clock, types, directory, router, chronicle, keeper: None };
+    let scene = Mailbox::new(SceneActor::new(settings, around, 1).start(), 64);
 
     lease.end();
     let (reply, mut spawned) = oneshot::channel();

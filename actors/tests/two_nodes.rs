@@ -17,7 +17,10 @@ use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
 use slipgate_actors::router::{RouterActor, SendBatch};
-use slipgate_actors::scene::{self, AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
+use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
+use slipgate_actors::scenes::Scenes;
+use slipgate_actors::scenes::keeper::SceneKeeper;
+use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
 use slipgate_actors::transport::memory::MemoryNetwork;
 use slipgate_actors::transport::{Connection, Later, Transport};
 use slipgate_actors::types::Types;
@@ -25,7 +28,6 @@ use slipgate_cluster::manager::{Counter, ManagerReply};
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::moves::Outcome;
-use slipgate_cluster::scene::Settings;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
@@ -155,18 +157,21 @@ impl Node {
         post.send_one(Port::Manager, Place { session, port: Port::Directory }, message);
         let router = RouterActor::new(0, Limits::default(), post.clone(), clock).start();
         let router = open(&post, Port::Router(0), router);
-        let types = Types::built_in();
-        let settings = Settings { me: own, capacity: 10, types: types.versions(), limits: Limits::default() };
         let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), 64);
-        let around = scene::Surroundings {
+        let materials = Materials {
             post: post.clone(),
             clock,
-            types,
+            types: Types::built_in(),
+            limits: Limits::default(),
             directory: directory.clone(),
-            router: router.clone(),
             chronicle: chronicle.clone(),
+            threads: vec![Thread { arbiter: None, router: router.clone() }],
         };
-        let scene = open(&post, Port::Scene(own.scene), SceneActor::new(settings, around).start());
+        let scenes = Scenes::default();
+        let mut workshop = Workshop::new(materials, scenes.clone());
+        workshop.open(Plan { scene: own.scene, capacity: 10, first_generation: 1, keeper: None });
+        let scene = scenes.get(own.scene).expect("it was opened just now");
+        let keeper = SceneKeeper::new(workshop, post.clone(), clock, "m".to_owned()).start();
         let (over, over_news) = watch::channel(false);
         let caller = Caller { cluster: "test".to_owned(), name: name(number) };
         let welcome = Welcome { session, view, lease: Duration::from_secs(60), asked: Now(0) };
@@ -179,6 +184,8 @@ impl Node {
             seat: None,
             chronicle,
             directory: directory.clone(),
+            scenes,
+            keeper: Mailbox::new(keeper, 64),
             silence: Duration::from_secs(5),
             over,
         };

@@ -23,12 +23,14 @@ use slipgate_actors::mailbox::{Mail, Mailbox};
 use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
 use slipgate_actors::router::{RouterActor, SendBatch};
-use slipgate_actors::scene::{self, AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
+use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
+use slipgate_actors::scenes::Scenes;
+use slipgate_actors::scenes::keeper::SceneKeeper;
+use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
 use slipgate_cluster::manager::{Counter, ManagerReply};
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::moves::{Cost, Outcome};
-use slipgate_cluster::scene::Settings;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
@@ -69,16 +71,20 @@ impl Node {
         let router = RouterActor::new(0, limits.clone(), post.clone(), clock).start();
         let router = open(&post, Port::Router(0), router);
         let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), MAILBOX);
-        let settings = Settings { me: own(number), capacity: CAPACITY, types: types.versions(), limits };
-        let around = scene::Surroundings {
+        let materials = Materials {
             post: post.clone(),
             clock,
             types,
+            limits,
             directory: directory.clone(),
-            router: router.clone(),
             chronicle: chronicle.clone(),
+            threads: vec![Thread { arbiter: None, router: router.clone() }],
         };
-        let scene = open(&post, Port::Scene(own(number).scene), SceneActor::new(settings, around).start());
+        let (scenes, id) = (Scenes::default(), own(number).scene);
+        let mut workshop = Workshop::new(materials, scenes.clone());
+        workshop.open(Plan { scene: id, capacity: CAPACITY, first_generation: 1, keeper: None });
+        let scene = scenes.get(id).context("it was opened just now")?;
+        let keeper = SceneKeeper::new(workshop, post.clone(), clock, CLUSTER.to_owned()).start();
         let (over, over_news) = watch::channel(false);
         let around = member::Surroundings {
             post: post.clone(),
@@ -89,6 +95,8 @@ impl Node {
             seat: None,
             chronicle,
             directory,
+            scenes,
+            keeper: Mailbox::new(keeper, MAILBOX),
             silence: SILENCE,
             over,
         };

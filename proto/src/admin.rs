@@ -11,8 +11,10 @@
 
 mod drain;
 mod json_text;
+mod scenes;
 
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
+pub use scenes::{Clearing, CloseReport};
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
@@ -109,6 +111,28 @@ pub enum Question {
         /// What is wanted.
         order: DrainOrder,
     },
+    /// A new scene. Answered once it is open. Answer: [`Answer::Opened`].
+    OpenScene {
+        /// Its name.
+        name: String,
+        /// The node that is to have it; the manager chooses if none is named.
+        node: Option<String>,
+        /// Entities it may hold.
+        capacity: u32,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
+    /// A scene that was made at run time takes nobody in any more, and ends. Answer: [`Answer::Closed`].
+    CloseScene {
+        /// Its name or number.
+        scene: String,
+        /// What becomes of those who are in it.
+        clearing: Clearing,
+        /// Whether to wait until it is over, or somebody could not move.
+        wait: bool,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
 }
 
 /// One message to send.
@@ -158,6 +182,10 @@ pub enum Answer {
     Lost(Vec<LostRow>),
     /// How the drain goes.
     Drain(DrainReport),
+    /// The new scene.
+    Opened(SceneReport),
+    /// How the closing goes.
+    Closed(CloseReport),
 }
 
 /// The cluster at a glance.
@@ -246,7 +274,8 @@ pub struct SceneReport {
     pub scene: String,
     /// The node it is placed on.
     pub node: String,
-    /// `open`, `draining`, `silent` where its node did not answer in time, or `dead` where that life of it is over.
+    /// `open`, `draining`, `silent` where its node did not answer in time, or `dead` where that life of it is over;
+    /// of one that was made at run time also `opening` and `closing`.
     pub state: String,
     /// Live entities.
     pub entities: u64,
@@ -256,6 +285,10 @@ pub struct SceneReport {
     pub arriving: u64,
     /// Entities frozen on their way out.
     pub leaving: u64,
+    /// How often its number was used before; 0 for a declared one.
+    pub generation: u16,
+    /// Whether it was made at run time: it ends when it is closed, or with that life of its node.
+    pub made: bool,
 }
 
 /// One entity, in a list.

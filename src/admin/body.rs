@@ -3,7 +3,7 @@
 //! Keeps: unknown fields are refused, so that a misspelt one is never silently ignored.
 
 use serde::{Deserialize, Serialize};
-use slipgate_proto::admin::{Outgoing, Question};
+use slipgate_proto::admin::{Clearing, Outgoing, Question};
 
 /// Most messages in one request.
 pub const MESSAGES_MAX: u32 = 1024;
@@ -100,6 +100,41 @@ pub struct MoveBody {
     pub timeout_ms: u64,
 }
 
+/// Entities that a scene holds for which nothing else is said, as in the configuration.
+pub const CAPACITY_DEFAULT: u32 = 100_000;
+
+/// `POST scenes`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenBody {
+    /// Its name, unique in the cluster.
+    pub name: String,
+    /// The node that is to have it; the manager chooses if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Entities it may hold: 1 or more, [`CAPACITY_DEFAULT`] if left out.
+    #[serde(default = "capacity")]
+    pub capacity: u32,
+    /// How long to wait until it is open, in milliseconds: 1 to [`TIMEOUT_MS_MAX`], 10,000 if left out.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
+/// `POST scenes/{scene}/close`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloseBody {
+    /// What becomes of those who are in it: they move if left out.
+    #[serde(default)]
+    pub clearing: Clearing,
+    /// Whether to wait until it is closed, or somebody could not move.
+    #[serde(default)]
+    pub wait: bool,
+    /// How long to wait, in milliseconds: 1 to [`TIMEOUT_MS_MAX`], 10,000 if left out.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
 /// `POST nodes/{node}/drain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -191,6 +226,10 @@ fn fifty() -> u32 {
 
 fn thousand() -> u32 {
     1000
+}
+
+fn capacity() -> u32 {
+    CAPACITY_DEFAULT
 }
 
 fn ten_seconds() -> u64 {

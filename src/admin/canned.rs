@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use slipgate_proto::admin::{
-    Answer, ClusterReport, DrainReport, EntityReport, EntityRow, Event, LinkReport, MoveReport, NodeReport,
-    PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
+    Answer, CloseReport, ClusterReport, DrainReport, EntityReport, EntityRow, Event, LinkReport, MoveReport,
+    NodeReport, PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
 };
 
 use super::Oracle;
@@ -56,6 +56,8 @@ fn friendly(question: &Question) -> Answer {
         Question::Despawn { .. } => Answer::Despawned(row()),
         Question::Lost { .. } => Answer::Lost(Vec::new()),
         Question::Moves { .. } => Answer::Moves(vec![moved()]),
+        Question::OpenScene { name, .. } => Answer::Opened(SceneReport { scene: name.clone(), made: true, ..scene() }),
+        Question::CloseScene { scene, .. } => Answer::Closed(closed(scene)),
         Question::Drain { node, .. } => Answer::Drain(drained(node)),
         Question::Events { after, .. } => {
             let number = after.first().map_or(1, |cursor| cursor.number + 1);
@@ -121,6 +123,8 @@ pub(crate) fn scene() -> SceneReport {
         capacity: 100,
         arriving: 0,
         leaving: 0,
+        generation: 0,
+        made: false,
     }
 }
 
@@ -172,6 +176,11 @@ pub(crate) fn moved() -> MoveReport {
         cost: slipgate_cluster::moves::Cost { total_us: 6800, pause_us: 1900, held: 3, delivered: 3, bytes: 412 },
         began_ms: 1,
     }
+}
+
+pub(crate) fn closed(scene: &str) -> CloseReport {
+    let (node, state) = ("n1".into(), CloseReport::CLOSED.into());
+    CloseReport { scene: scene.into(), node, state, moved: 3, gone: 1, ..CloseReport::default() }
 }
 
 pub(crate) fn drained(node: &str) -> DrainReport {

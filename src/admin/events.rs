@@ -125,7 +125,9 @@ impl<O: Oracle> Reader<O> {
             | Answer::Despawned(_)
             | Answer::Moves(_)
             | Answer::Lost(_)
-            | Answer::Drain(_) => Ok(Vec::new()),
+            | Answer::Drain(_)
+            | Answer::Opened(_)
+            | Answer::Closed(_) => Ok(Vec::new()),
         }
     }
 

@@ -76,6 +76,8 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Events(events) => ok.json(events),
         Answer::Lost(rows) => ok.json(rows),
         Answer::Drain(report) => ok.json(report),
+        Answer::Opened(report) => ok.json(report),
+        Answer::Closed(report) => ok.json(report),
     }
 }
 

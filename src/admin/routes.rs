@@ -8,7 +8,8 @@ use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use slipgate_proto::admin::{Answer, DrainOrder, Outgoing, Problem, ProblemKind, Question};
 
 use super::body::{
-    self, BatchBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery, SpawnBody,
+    self, BatchBody, CloseBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery,
+    OpenBody, SpawnBody,
 };
 use super::reply::{self, Rejection};
 use super::{BODY_BYTES_MAX, Oracle, events, health};
@@ -26,7 +27,8 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
             .app_data(web::PathConfig::default().error_handler(|error, _| reply::bad_path(&error).into()))
             .service(at("/api/v1/status").route(web::get().to(status::<O>)))
             .service(at("/api/v1/nodes").route(web::get().to(nodes::<O>)))
-            .service(at("/api/v1/scenes").route(web::get().to(scenes::<O>)))
+            .service(at("/api/v1/scenes").route(web::get().to(scenes::<O>)).route(web::post().to(open_scene::<O>)))
+            .service(at("/api/v1/scenes/{scene}/close").route(web::post().to(close_scene::<O>)))
             .service(at("/api/v1/moves").route(web::get().to(moves::<O>)))
             .service(at("/api/v1/events").route(web::get().to(events::stream::<O>)))
             .service(at("/api/v1/messages").route(web::post().to(send_batch::<O>)))
@@ -85,6 +87,19 @@ async fn nodes<O: Oracle>(oracle: Data<O>) -> Reply {
 
 async fn scenes<O: Oracle>(oracle: Data<O>) -> Reply {
     asked(&oracle, Question::Scenes).await
+}
+
+async fn open_scene<O: Oracle>(oracle: Data<O>, body: Json<OpenBody>) -> Reply {
+    let OpenBody { name, node, capacity, timeout_ms } = body.into_inner();
+    within("capacity", capacity, u32::MAX)?;
+    in_time(timeout_ms)?;
+    asked(&oracle, Question::OpenScene { name, node, capacity, timeout_ms }).await
+}
+
+async fn close_scene<O: Oracle>(oracle: Data<O>, scene: Path<String>, body: Json<CloseBody>) -> Reply {
+    let CloseBody { clearing, wait, timeout_ms } = body.into_inner();
+    in_time(timeout_ms)?;
+    asked(&oracle, Question::CloseScene { scene: scene.into_inner(), clearing, wait, timeout_ms }).await
 }
 
 async fn moves<O: Oracle>(oracle: Data<O>, query: Query<MovesQuery>) -> Reply {

@@ -1,7 +1,7 @@
-//! `nodes`, `scenes`, `entities`, `moves`: one line for each.
+//! `nodes`, `entities`, `moves`: one line for each.
 
 use clap::Args;
-use slipgate_proto::admin::{EntityRow, LostRow, MoveReport, NodeReport, SceneReport};
+use slipgate_proto::admin::{EntityRow, LostRow, MoveReport, NodeReport};
 
 use super::console::{Column, Console, micros, number, or_dash, text};
 use super::failure::Failure;
@@ -38,26 +38,6 @@ pub struct MovesArgs {
 pub fn nodes(client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
     let nodes: Vec<NodeReport> = client.get("/api/v1/nodes")?;
     Ok(console.list(&nodes, &node_columns())?)
-}
-
-/// Lists the scenes.
-///
-/// # Errors
-///
-/// If there is no answer.
-pub fn scenes(client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
-    let scenes: Vec<SceneReport> = client.get("/api/v1/scenes")?;
-    let columns = [
-        number("ID", |scene: &SceneReport| scene.id.to_string()),
-        text("SCENE", |scene| scene.scene.clone()),
-        text("NODE", |scene| scene.node.clone()),
-        text("STATE", |scene| scene.state.clone()),
-        number("ENTITIES", |scene| scene.entities.to_string()),
-        number("CAPACITY", |scene| scene.capacity.to_string()),
-        number("ARRIVING", |scene| scene.arriving.to_string()),
-        number("LEAVING", |scene| scene.leaving.to_string()),
-    ];
-    Ok(console.list(&scenes, &columns)?)
 }
 
 /// Lists entities.

@@ -156,7 +156,7 @@ impl<'a> Drain<'a> {
         if *self.stage.borrow() == Stage::Working {
             return Err(self.does_not_drain());
         }
-        for scene in self.wired.scenes.values() {
+        for scene in self.wired.scenes.all() {
             scene.tell(Evacuate::Cancel);
         }
         self.wired.wind(Wind::Reopen).await;
@@ -208,7 +208,7 @@ impl<'a> Drain<'a> {
 
     /// A second signal: what is under way gets a moment, the rest is listed.
     async fn end_at_once(&self) {
-        for scene in self.wired.scenes.values() {
+        for scene in self.wired.scenes.all() {
             scene.tell(Evacuate::Cancel);
         }
         self.wired.wind_down(SETTLE).await;
@@ -230,7 +230,7 @@ impl<'a> Drain<'a> {
     async fn move_out(&self) {
         let targets = self.targets().await;
         let deadline = self.moving_until();
-        for scene in self.wired.scenes.values() {
+        for scene in self.wired.scenes.all() {
             scene.tell(Evacuate::Begin { targets: targets.clone(), deadline });
         }
         let mut counted = self.clock.now();
@@ -246,13 +246,13 @@ impl<'a> Drain<'a> {
                 hopeful = now;
             }
             if now >= self.moving_until() || hopeful + SETTLE < now {
-                self.wired.scenes.values().for_each(|scene| scene.tell(Evacuate::Cancel));
+                self.wired.scenes.all().iter().for_each(|scene| scene.tell(Evacuate::Cancel));
                 return;
             }
             if counted + COUNT_EVERY < now {
                 counted = now;
                 let targets = self.targets().await;
-                self.wired.scenes.values().for_each(|scene| scene.tell(Evacuate::Retarget(targets.clone())));
+                self.wired.scenes.all().iter().for_each(|scene| scene.tell(Evacuate::Retarget(targets.clone())));
             }
             tokio::time::sleep(LOOK).await;
         }

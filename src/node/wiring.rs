@@ -7,7 +7,6 @@
 //! | manager's | the manager (on its node), whose disk may block |
 //! | admin's | HTTP |
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,14 +25,16 @@ use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::Joined;
 use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
-use slipgate_actors::member::{self, Goodbye, MemberActor, Scenes};
+use slipgate_actors::member::{self, Goodbye, MemberActor};
 use slipgate_actors::post::Post;
 use slipgate_actors::router::{Backlog, RouterActor};
-use slipgate_actors::scene::{self, AskScene, HowFar, Question, Remaining, SceneActor, Wind};
+use slipgate_actors::scene::{AskScene, HowFar, Question, Remaining, SceneActor, Wind};
+use slipgate_actors::scenes::Scenes;
+use slipgate_actors::scenes::keeper::{Meet, SceneKeeper};
+use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop, start_on};
 use slipgate_actors::types::Types;
 use slipgate_cluster::member::Welcome;
-use slipgate_cluster::scene::Settings;
-use slipgate_cluster::{Limits, Own, Port};
+use slipgate_cluster::{Limits, Port};
 use slipgate_entity::SceneId;
 use tokio::sync::{oneshot, watch};
 
@@ -45,7 +46,8 @@ use crate::transport::Tcp;
 pub(super) struct Wired {
     pub(super) joined: Joined,
     pub(super) desk: Desk,
-    pub(super) scenes: BTreeMap<SceneId, Mailbox<SceneActor>>,
+    pub(super) scenes: Scenes,
+    keeper: Mailbox<SceneKeeper>,
     routers: Vec<Mailbox<RouterActor>>,
     directory: Mailbox<DirectoryActor>,
     pub(super) chronicle: Mailbox<Chronicle>,
@@ -92,32 +94,32 @@ pub(super) fn wire(
         .map(|number| {
             let number_text = u16::try_from(number).expect("the configuration bounds the number of threads");
             let router = RouterActor::new(number_text, limits.clone(), post.clone(), clock);
-            let router = start(router, place(number).as_ref());
+            let router = start_on(place(number).as_ref(), router);
             open(&post, Port::Router(number_text), router)
         })
         .collect();
-    let own = config.scenes.iter().filter(|scene| scene.node == name).enumerate();
-    let scenes: BTreeMap<_, _> = own
-        .map(|(index, scene)| {
-            let (id, thread) = (SceneId::from(scene.id), index % threads);
-            let settings = Settings {
-                me: Own::new(welcome.session, id),
-                capacity: scene.capacity,
-                types: types.versions(),
-                limits: limits.clone(),
-            };
-            let around = scene::Surroundings {
-                post: post.clone(),
-                clock,
-                types: types.clone(),
-                directory: directory.clone(),
-                router: routers[thread].clone(),
-                chronicle: chronicle.clone(),
-            };
-            let scene = start(SceneActor::new(settings, around), place(thread).as_ref());
-            (id, open(&post, Port::Scene(id), scene))
-        })
-        .collect();
+    let thread =
+        |(number, router): (usize, &Mailbox<RouterActor>)| Thread { arbiter: place(number), router: router.clone() };
+    let scenes = Scenes::default();
+    let materials = Materials {
+        post: post.clone(),
+        clock,
+        types: types.clone(),
+        limits: limits.clone(),
+        directory: directory.clone(),
+        chronicle: chronicle.clone(),
+        threads: routers.iter().enumerate().map(thread).collect(),
+    };
+    let mut workshop = Workshop::new(materials, scenes.clone());
+    for scene in config.scenes.iter().filter(|scene| scene.node == name) {
+        workshop.open(Plan {
+            scene: SceneId::from(scene.id),
+            capacity: scene.capacity,
+            first_generation: 1,
+            keeper: None,
+        });
+    }
+    let keeper = Mailbox::new(SceneKeeper::new(workshop, post.clone(), clock, manager.clone()).start(), MAILBOX);
     let around = member::Surroundings {
         post: post.clone(),
         clock,
@@ -127,12 +129,13 @@ pub(super) fn wire(
         seat: seat.cloned(),
         chronicle: chronicle.clone(),
         directory: directory.clone(),
+        scenes: scenes.clone(),
+        keeper: keeper.clone(),
         silence: config.limits.silence,
         over,
     };
     // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.
     let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
-    member.tell(Scenes(scenes.values().cloned().collect()));
     if let Some(seat) = seat {
         seat.joined(post.clone(), member.clone());
     }
@@ -148,12 +151,14 @@ pub(super) fn wire(
         clock,
         types,
         scenes: scenes.clone(),
+        keeper: keeper.clone(),
         routers: routers.clone(),
         directory: directory.clone(),
         member: member.clone(),
         chronicle: chronicle.clone(),
     });
-    Wired { joined: Joined { post, member }, desk, scenes, routers, directory, chronicle, arbiters }
+    keeper.tell(Meet(desk.clone()));
+    Wired { joined: Joined { post, member }, desk, scenes, keeper, routers, directory, chronicle, arbiters }
 }
 
 impl Wired {
@@ -217,13 +222,14 @@ impl Wired {
             scene.tell(AskScene(question(reply)));
             answer
         };
-        join_all(self.scenes.values().map(ask)).await.into_iter().map(Result::ok).collect()
+        join_all(self.scenes.all().iter().map(ask)).await.into_iter().map(Result::ok).collect()
     }
 
     /// Ends a life that is over: its actors stop where they are, and nobody is told.
     pub(super) fn halt(self) {
         self.desk.close();
-        self.scenes.values().for_each(|scene| scene.tell(Halt));
+        self.keeper.tell(Halt);
+        self.scenes.all().iter().for_each(|scene| scene.tell(Halt));
         self.routers.iter().for_each(|router| router.tell(Halt));
         self.directory.tell(Halt);
         self.joined.member.tell(Halt);
@@ -233,7 +239,7 @@ impl Wired {
     /// Tells every scene, and returns the number of moves under way.
     pub(super) async fn wind(&self, wind: Wind) -> usize {
         let mut under_way = 0;
-        for scene in self.scenes.values() {
+        for scene in self.scenes.all() {
             under_way += scene.addr().send(wind).await.unwrap_or(0);
         }
         under_way
@@ -251,16 +257,6 @@ impl Wired {
 
 fn threads(config: &Config) -> usize {
     config.node.arbiter_count(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
-}
-
-fn start<A>(actor: A, arbiter: Option<&actix_rt::ArbiterHandle>) -> Addr<A>
-where
-    A: Actor<Context = actix::Context<A>> + Send,
-{
-    match arbiter {
-        Some(arbiter) => A::start_in_arbiter(arbiter, |_| actor),
-        None => actor.start(),
-    }
 }
 
 fn open<A>(post: &Post, port: Port, addr: Addr<A>) -> Mailbox<A>

@@ -30,7 +30,9 @@ const NODE: &[&str] = &[
     "drain_percent",
 ];
 const LINK: &[&str] = &["peer", "state", "reason", "bytes_out", "bytes_in", "waiting"];
-const SCENE: &[&str] = &["id", "scene", "node", "state", "entities", "capacity", "arriving", "leaving"];
+const SCENE: &[&str] =
+    &["id", "scene", "node", "state", "entities", "capacity", "arriving", "leaving", "generation", "made"];
+const CLOSED: &[&str] = &["scene", "node", "state", "moved", "gone", "left", "kept_first"];
 const ENTITY: &[&str] = &["entity", "type", "label", "scene", "node", "state", "epoch"];
 const REPORT: &[&str] = &[
     "entity",
@@ -211,6 +213,36 @@ fn a_drain_is_one_object_when_it_begins_when_it_is_called_off_and_at_its_end() {
 }
 
 #[test]
+fn a_scene_that_is_made_is_one_object_and_so_is_one_that_is_closed() {
+    let cluster = DevCluster::start(&["--nodes", "2"]);
+    let create = ["scenes", "create", "dungeon", "--node", "n2", "--capacity", "5"];
+    let made = check_all(&cluster.json(&create).ends(0), 1, SCENE).remove(0);
+    let told = [&made["scene"], &made["node"], &made["state"]].map(Value::as_str);
+    assert_eq!(told, ["dungeon", "n2", "open"].map(Some));
+    let numbers = (&made["id"], &made["generation"], &made["capacity"], &made["made"]);
+    assert_eq!(numbers, (&32_768.into(), &1.into(), &5.into(), &true.into()));
+    let listed = cluster.json(&["scenes"]).ends(0).objects();
+    listed.iter().for_each(|scene| check(scene, SCENE));
+    assert_eq!(listed.iter().filter(|scene| scene["made"] == true).collect::<Vec<_>>(), [&made]);
+
+    let again = cluster.json(&create).ends(4);
+    assert_eq!((&error(&again)["kind"], &error(&again)["reason"]), (&"refused".into(), &"name_taken".into()));
+    cluster.spawn("dungeon", "orc");
+    let closed = check_all(&cluster.json(&["scenes", "close", "dungeon", "--wait"]).ends(0), 1, CLOSED).remove(0);
+    let numbers = (&closed["state"], &closed["moved"], &closed["gone"], &closed["left"], &closed["kept_first"]);
+    assert_eq!(numbers, (&"closed".into(), &1.into(), &0.into(), &0.into(), &Value::Array(Vec::new())));
+
+    cluster.json(&["scenes", "create", "crypt", "--node", "n1"]).ends(0);
+    cluster.spawn("crypt", "rat");
+    let closing = check_all(&cluster.json(&["scenes", "close", "crypt", "--despawn"]).ends(0), 1, CLOSED).remove(0);
+    assert!(closing["state"] == "closing" || closing["state"] == "closed", "{closing}");
+    let gone = cluster.json(&["scenes", "close", "forest"]).ends(4);
+    assert_eq!((&error(&gone)["kind"], &error(&gone)["reason"]), (&"refused".into(), &"declared".into()));
+    let unknown = cluster.json(&["scenes", "close", "moon"]).ends(3);
+    assert_eq!(error(&unknown)["reason"], "unknown_scene");
+}
+
+#[test]
 fn health_is_one_object() {
     let cluster = DevCluster::shared();
     let live = cluster.json(&["health", "--live"]).ends(0).object();
@@ -255,7 +287,7 @@ fn an_error_is_one_object_on_stderr_with_what_happened_what_is_left_and_what_to_
 #[test]
 fn every_field_is_documented() {
     let text = std::fs::read_to_string(repository().join("docs/json.md")).expect("the contract");
-    let fields = [NODE, LINK, SCENE, ENTITY, REPORT, SENT, MOVE, COST, DRAIN, KEPT, EVENT].concat();
+    let fields = [NODE, LINK, SCENE, CLOSED, ENTITY, REPORT, SENT, MOVE, COST, DRAIN, KEPT, EVENT].concat();
     let missing: Vec<_> = fields.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

@@ -25,6 +25,7 @@ mod senders;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -138,7 +139,8 @@ pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -
         }
         let travel = |number| move || movers::travel(ground, at_rest, plan.scenes, plan.seed ^ number);
         let movers: Vec<_> = (1..=plan.movers).map(|number| scope.spawn(travel(number))).collect();
-        happen();
+        // A test that fails here must not leave the others under fire for ever.
+        let happened = panic::catch_unwind(AssertUnwindSafe(happen));
         ground.over.store(true, Ordering::Relaxed);
         for mover in movers {
             for (ending, count) in mover.join().expect("a mover does not panic") {
@@ -147,6 +149,7 @@ pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -
         }
         accounts.extend(senders.into_iter().flat_map(|sender| sender.join().expect("a sender does not panic")));
         twins = watcher.join().expect("the watcher does not panic").count();
+        happened.unwrap_or_else(|panicked| panic::resume_unwind(panicked));
     });
     let Complaints { found, longest } = ground.complaints;
     let complaints = found.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -26,6 +26,12 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         Question::Drain { node, order: DrainOrder::Begin { timeout_ms } } => {
             Question::Drain { node, order: DrainOrder::Begin { timeout_ms: timeout_ms.map(within) } }
         }
+        Question::OpenScene { name, node, capacity, timeout_ms } => {
+            Question::OpenScene { name, node, capacity, timeout_ms: within(timeout_ms) }
+        }
+        Question::CloseScene { scene, clearing, wait, timeout_ms } => {
+            Question::CloseScene { scene, clearing, wait, timeout_ms: within(timeout_ms) }
+        }
         Question::Events { after, limit } => Question::Events { after, limit: limit.min(ROWS_MAX) },
         Question::Nodes
         | Question::Node

@@ -9,7 +9,6 @@ use slipgate_cluster::view::{Member, SceneStage, View};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{
     Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, Problem, ProblemKind, Question,
-    SceneReport,
 };
 
 use super::resolve::{self, Named, member_of};
@@ -53,6 +52,12 @@ impl Office {
                 let named = self.resolve(&entity).await?;
                 let wait = Duration::from_millis(timeout_ms);
                 self.follow(&named, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
+            }
+            Question::OpenScene { name, node, capacity, timeout_ms } => {
+                self.open_scene(&name, node.as_deref(), capacity, Duration::from_millis(timeout_ms)).await
+            }
+            Question::CloseScene { scene, clearing, wait, timeout_ms } => {
+                self.close_scene(&scene, clearing, wait, Duration::from_millis(timeout_ms)).await
             }
             Question::Drain { node, order } => self.drain(&node, order).await,
             Question::Moves { limit } => Ok(Answer::Moves(self.moves(limit).await)),
@@ -170,30 +175,6 @@ impl Office {
         }
         nodes.sort_by(|a, b| a.node.cmp(&b.node));
         ClusterReport { nodes, ..self.cluster_report() }
-    }
-
-    async fn scenes(self: &Rc<Self>) -> Vec<SceneReport> {
-        let view = self.around.post.view();
-        let mut known = Vec::new();
-        for (_, answer) in self.ask_all(|_| Question::Scenes).await {
-            if let Ok(Answer::Scenes(scenes)) = answer {
-                known.extend(scenes);
-            }
-        }
-        let is_dead = |node| view.members.get(&node).is_some_and(|member: &Member| view.is_dead(member.session));
-        let report = |placement: &slipgate_cluster::view::ScenePlacement| {
-            known.iter().find(|report| report.id == placement.id.number()).cloned().unwrap_or_else(|| SceneReport {
-                id: placement.id.number(),
-                scene: placement.name.to_string(),
-                node: view.node_text(placement.node),
-                state: if is_dead(placement.node) { "dead" } else { "silent" }.to_owned(),
-                entities: 0,
-                capacity: placement.capacity,
-                arriving: 0,
-                leaving: 0,
-            })
-        };
-        view.present_scenes().map(report).collect()
     }
 
     async fn rows(self: &Rc<Self>, question: impl Fn(&Member) -> Question) -> Vec<EntityRow> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use slipgate_cluster::Own;
-use slipgate_cluster::directory::Lost;
+
 use slipgate_cluster::moves::MoveError;
 use slipgate_cluster::scene::SpawnRefusal;
 use slipgate_entity::{OnlineId, SceneId};
@@ -13,9 +13,10 @@ use tokio::time::timeout;
 
 use super::entities::NOT_HERE;
 use super::resolve::Named;
+use super::scenes::only_the_manager;
 use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
-use crate::directory::AskLost;
+use crate::directory::{AskLost, LostEntity};
 use crate::mailbox::Mailbox;
 use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
 
@@ -39,6 +40,10 @@ impl Office {
             Question::Despawn { entity, timeout_ms } => {
                 self.despawn_here(parse(&entity)?, Duration::from_millis(timeout_ms)).await
             }
+            Question::OpenScene { .. } => Err(only_the_manager()),
+            Question::CloseScene { scene, wait, timeout_ms, .. } => {
+                self.close_scene_here(&scene, wait, Duration::from_millis(timeout_ms)).await
+            }
             Question::Drain { order, .. } => self.drain_here(order).await,
             Question::Moves { limit } => {
                 let (reply, moves) = oneshot::channel();
@@ -61,10 +66,10 @@ impl Office {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         self.around.directory.tell(AskLost { limit, reply });
         let view = self.around.post.view();
-        let row = |lost: Lost| LostRow {
+        let row = |LostEntity { lost, scene }: LostEntity| LostRow {
             entity: lost.entity.to_string(),
             label: lost.label,
-            scene: self.scene_name(lost.owner.scene),
+            scene: scene.to_string(),
             node: view.node_text(lost.owner.session.node),
             incarnation: lost.owner.session.incarnation.0,
         };
@@ -78,7 +83,8 @@ impl Office {
             None => None,
         };
         let mut rows = Vec::new();
-        for (&id, mailbox) in self.around.scenes.iter().filter(|(id, _)| only.is_none_or(|only| only == **id)) {
+        let scenes = self.around.scenes.present();
+        for (id, mailbox) in scenes.into_iter().filter(|(id, _)| only.is_none_or(|only| only == *id)) {
             let (reply, answer) = oneshot::channel();
             let matching = matching.clone();
             mailbox.tell(AskScene(scene::Question::List { matching, limit: limit - rows.len(), reply }));
@@ -115,7 +121,7 @@ impl Office {
             return Err(unknown_type(type_name, &self.around.types.names()));
         }
         let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
-        let mailbox = self.around.scenes.get(&id).ok_or_else(|| no_scene_here(scene))?;
+        let mailbox = self.around.scenes.get(id).ok_or_else(|| no_scene_here(scene))?;
         let order = |number: u32| {
             let label = label.as_ref().map(|label| if count > 1 { format!("{label}{number}") } else { label.clone() });
             let (reply, spawned) = oneshot::channel();
@@ -187,11 +193,14 @@ impl Office {
 
     /// The scene of this node that the entity lives in.
     async fn scene_of(&self, entity: OnlineId) -> Result<(SceneId, Mailbox<SceneActor>), Problem> {
-        for (&id, mailbox) in &self.around.scenes {
+        let asked = self.around.scenes.present().into_iter().map(|(id, mailbox)| {
             let (reply, answer) = oneshot::channel();
             mailbox.tell(AskScene(scene::Question::Has { entity, reply }));
+            (id, mailbox, answer)
+        });
+        for (id, mailbox, answer) in asked.collect::<Vec<_>>() {
             if answer.await.unwrap_or(false) {
-                return Ok((id, mailbox.clone()));
+                return Ok((id, mailbox));
             }
         }
         Err(not_here(entity))
@@ -218,6 +227,8 @@ fn wants_a_turn(question: &Question) -> bool {
         | Question::Moves { .. }
         | Question::Lost { .. }
         | Question::Drain { .. }
+        | Question::OpenScene { .. }
+        | Question::CloseScene { .. }
         | Question::Events { .. } => false,
     }
 }
@@ -306,7 +317,7 @@ fn unknown_type(name: &str, known: &str) -> Problem {
     }
 }
 
-fn no_scene_here(text: &str) -> Problem {
+pub(super) fn no_scene_here(text: &str) -> Problem {
     Problem {
         kind: ProblemKind::NotFound,
         reason: "unknown_scene".to_owned(),

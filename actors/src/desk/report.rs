@@ -60,7 +60,7 @@ impl Office {
             incarnation: around.post.me().incarnation.0,
             address: own.map(|own| own.address.clone()).unwrap_or_default(),
             admin: own.map(|own| own.admin.clone()).unwrap_or_default(),
-            scenes: u32::try_from(around.scenes.len()).unwrap_or(u32::MAX),
+            scenes: u32::try_from(censuses.len()).unwrap_or(u32::MAX),
             entities: sum(|census| census.entities),
             moves: sum(|census| census.leaving),
             moves_ok: counts.ok,
@@ -93,7 +93,7 @@ impl Office {
         if !self.around.post.lease().is_held() {
             reasons.push(format!("it is paused: {PAUSED}"));
         }
-        if ids_left == 0 && !self.around.scenes.is_empty() {
+        if ids_left == 0 && !self.around.scenes.present().is_empty() {
             reasons.push("it has no range of ids yet; the manager gives them".to_owned());
         }
         reasons
@@ -110,7 +110,7 @@ impl Office {
     }
 
     async fn censuses(&self) -> Vec<(SceneId, SceneCensus)> {
-        let asking = self.around.scenes.iter().map(|(&id, scene)| {
+        let asking = self.around.scenes.present().into_iter().map(|(id, scene)| {
             let (reply, census) = oneshot::channel();
             scene.tell(AskScene(Question::Census(reply)));
             async move { census.await.ok().map(|census| (id, census)) }
@@ -130,6 +130,8 @@ impl Office {
             capacity: view.scenes.get(&id).map_or(0, |known| known.capacity),
             arriving: census.arriving,
             leaving: census.leaving,
+            generation: id.generation(),
+            made: view.scenes.get(&id).is_some_and(|known| known.made.is_some()),
         };
         censuses.into_iter().map(report).collect()
     }

@@ -20,9 +20,15 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    pub(super) fn new(scene: SceneId, types: Types) -> Self {
+    pub(super) fn new(scene: SceneId, first_generation: u32, types: Types) -> Self {
         let (handles, staged, scratch) = (FixedMap::default(), BTreeMap::new(), Vec::new());
-        Self { runtime: Runtime::new(scene), handles, staged, types, scratch }
+        let runtime = Runtime::new(scene).with_first_generation(first_generation);
+        Self { runtime, handles, staged, types, scratch }
+    }
+
+    /// No handle that was given out here has a higher generation.
+    pub(super) fn highest_generation(&self) -> u32 {
+        self.runtime.highest_generation()
     }
 
     pub(super) fn create(&mut self, entity: OnlineId, identity: &Identity) {

@@ -35,8 +35,11 @@ pub enum Evacuate {
     Retarget(Vec<Target>),
     /// Nobody else is to leave. What is under way ends by itself.
     Cancel,
-    /// Whoever is left is to be despawned.
-    Despawn,
+    /// Whoever is left is to be despawned: by the evacuation that is under way, or by a new one.
+    Despawn {
+        /// When a new one is to end at the latest.
+        deadline: Now,
+    },
 }
 
 /// How far an evacuation is.
@@ -120,12 +123,7 @@ impl actix::Handler<Evacuate> for SceneActor {
 
     fn handle(&mut self, evacuate: Evacuate, _: &mut actix::Context<Self>) {
         match evacuate {
-            Evacuate::Begin { targets, deadline } => {
-                let mut evacuating = Evacuating::new(targets, deadline);
-                let seen = self.machine.entities().filter_map(|entity| self.seen(entity));
-                evacuating.news.extend(seen);
-                self.evacuating = Some(evacuating);
-            }
+            Evacuate::Begin { targets, deadline } => self.begin_evacuation(targets, deadline),
             Evacuate::Retarget(targets) => {
                 if let Some(evacuating) = &mut self.evacuating {
                     evacuating.targets = targets;
@@ -134,13 +132,26 @@ impl actix::Handler<Evacuate> for SceneActor {
                 }
             }
             Evacuate::Cancel => self.news(Input::Cancel),
-            Evacuate::Despawn => self.news(Input::Despawn),
+            Evacuate::Despawn { deadline } => {
+                if self.evacuating.as_ref().is_none_or(|evacuating| evacuating.done.is_some()) {
+                    self.begin_evacuation(Vec::new(), deadline);
+                }
+                self.news(Input::Despawn);
+            }
         }
         self.turn([]);
     }
 }
 
 impl SceneActor {
+    fn begin_evacuation(&mut self, targets: Vec<Target>, deadline: Now) {
+        let mut evacuating = Evacuating::new(targets, deadline);
+        let seen = self.machine.entities().filter_map(|entity| self.seen(entity));
+        evacuating.news.extend(seen);
+        self.evacuating = Some(evacuating);
+        self.told.evacuated = false;
+    }
+
     /// Something that an evacuation should know at the end of the turn.
     pub(super) fn news(&mut self, input: Input) {
         if let Some(evacuating) = &mut self.evacuating {
@@ -212,6 +223,11 @@ impl SceneActor {
                 }
             }
         }
+    }
+
+    /// Whether there was an evacuation, and it is over.
+    pub(super) fn is_evacuated(&self) -> bool {
+        self.evacuating.as_ref().is_some_and(|evacuating| evacuating.done.is_some())
     }
 
     pub(super) fn how_far(&self) -> HowFar {

@@ -1,9 +1,19 @@
-//! What a scene measures, for Prometheus. Labels are few and bounded: scene names, results, reasons.
+//! What a scene measures, for Prometheus. Labels are few and bounded: names of declared scenes, results, reasons.
+//!
+//! Scenes that are made at run time come and go under ever new names, and what was measured once stays for as long as
+//! the process lives; so they are measured all together.
 
 use slipgate_cluster::scene::Event;
 
 use super::SceneActor;
 use super::story::outcome_word;
+
+/// What the scene told last, for those that add up what they have in common with others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meters {
+    gauges: [usize; 3],
+    applied: u64,
+}
 
 impl SceneActor {
     /// Counts what a move came to.
@@ -21,21 +31,53 @@ impl SceneActor {
 
     /// Tells how the scene stands; once a second is often enough for anybody who scrapes.
     pub(super) fn tell_gauges(&mut self) {
-        let view = self.around.post.view();
-        let name = view.scenes.get(&self.me.scene).map_or_else(|| self.me.scene.to_string(), |s| s.name.to_string());
-        let gauge = |key: &'static str, value: usize| {
-            #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and exact up to 2^53")]
-            metrics::gauge!(key, "scene" => name.clone()).set(value as f64);
-        };
-        gauge("slipgate_entities", self.machine.len());
-        gauge("slipgate_moves_under_way", self.machine.moves_under_way());
-        gauge("slipgate_entities_arriving", self.machine.arriving());
+        let gauges = [self.machine.len(), self.machine.moves_under_way(), self.machine.arriving()];
+        if self.around.keeper.is_some() {
+            self.add_share(Meters { gauges, applied: self.applied });
+        } else {
+            self.tell_alone(gauges);
+        }
         let left_out = self.machine.take_left_out();
         if left_out > 0 {
             metrics::counter!("slipgate_messages_dropped_total", "at" => "scene").increment(left_out);
         }
-        metrics::counter!("slipgate_messages_applied_total", "scene" => name.clone()).absolute(self.applied);
     }
+
+    fn tell_alone(&self, gauges: [usize; 3]) {
+        let view = self.around.post.view();
+        let name = view.scenes.get(&self.me.scene).map_or_else(|| self.me.scene.to_string(), |s| s.name.to_string());
+        for (key, value) in GAUGES.into_iter().zip(gauges) {
+            metrics::gauge!(key, "scene" => name.clone()).set(float(value));
+        }
+        metrics::counter!("slipgate_messages_applied_total", "scene" => name).absolute(self.applied);
+    }
+
+    /// Adds to the sum of all what has changed here since the last time.
+    fn add_share(&mut self, meters: Meters) {
+        for ((key, value), before) in GAUGES.into_iter().zip(meters.gauges).zip(self.meters.gauges) {
+            metrics::gauge!(key, "scene" => MADE).increment(float(value) - float(before));
+        }
+        metrics::counter!("slipgate_messages_applied_total", "scene" => MADE)
+            .increment(meters.applied - self.meters.applied);
+        self.meters = meters;
+    }
+
+    /// The scene ends, and with it its share.
+    pub(super) fn take_share_back(&mut self) {
+        if self.around.keeper.is_some() {
+            self.add_share(Meters { applied: self.applied, ..Meters::default() });
+        }
+    }
+}
+
+const GAUGES: [&str; 3] = ["slipgate_entities", "slipgate_moves_under_way", "slipgate_entities_arriving"];
+
+/// What all scenes made at run time are measured as; no scene can have that name.
+const MADE: &str = "*";
+
+#[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and exact up to 2^53")]
+fn float(value: usize) -> f64 {
+    value as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "microseconds of a move are exact far beyond any move")]

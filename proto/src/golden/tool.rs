@@ -5,8 +5,9 @@ use slipgate_cluster::moves::Cost;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
-    Answer, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event, KeptRow, LinkReport,
-    LostRow, MoveReport, NodeReport, Outgoing, PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
+    Answer, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event,
+    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, PauseReport, Problem, ProblemKind, Question,
+    SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -19,6 +20,9 @@ fn every_question_has_its_bytes() {
     let entity = text("3.5");
     let outgoing = Outgoing { entity: entity.clone(), name: text("hit"), arguments: text(r#"{"hp":5}"#) };
     let spawn = Question::Spawn { type_name: text("walker"), scene: text("7"), label: Some(text("ann")), count: 1 };
+    let (name, node, capacity) = (text("dungeon"), Some(text("n2")), 100);
+    let open = Question::OpenScene { name, node, capacity, timeout_ms };
+    let close = Question::CloseScene { scene: text("32768.2"), clearing: Clearing::Despawn, wait: true, timeout_ms };
     let vectors = [
         vector("question.nodes", &Question::Nodes),
         vector("question.node", &Question::Node),
@@ -37,6 +41,8 @@ fn every_question_has_its_bytes() {
             "question.drain",
             &Question::Drain { node: text("n2"), order: DrainOrder::Begin { timeout_ms: Some(9) } },
         ),
+        vector("question.open_scene", &open),
+        vector("question.close_scene", &close),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -67,6 +73,8 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Events(vec![event()]),
         Answer::Lost(vec![lost()]),
         Answer::Drain(drained()),
+        Answer::Opened(scene()),
+        Answer::Closed(closed()),
     ];
     let names = [
         "nodes",
@@ -81,6 +89,8 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         "events",
         "lost",
         "drain",
+        "opened",
+        "closed",
     ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
@@ -107,14 +117,29 @@ fn lost() -> LostRow {
     }
 }
 
-fn drained() -> DrainReport {
-    let kept = KeptRow {
+fn kept() -> KeptRow {
+    KeptRow {
         entity: text("3.5"),
         label: Some(text("ann")),
         scene: text("forest"),
         reason: text("no_place"),
         text: text("no room"),
-    };
+    }
+}
+
+fn closed() -> CloseReport {
+    CloseReport {
+        scene: text("forest"),
+        node: text("n2"),
+        state: text(CloseReport::CLOSING),
+        moved: 2,
+        gone: 3,
+        left: 1,
+        kept_first: vec![kept()],
+    }
+}
+
+fn drained() -> DrainReport {
     DrainReport {
         node: text("n2"),
         state: text(DrainReport::KEPT),
@@ -122,7 +147,7 @@ fn drained() -> DrainReport {
         entities: 3,
         moved: 2,
         kept: 1,
-        kept_first: vec![kept],
+        kept_first: vec![kept()],
         homes: 4,
         took_ms: 5,
         pause_us: PauseReport { p50: 6, p99: 7, max: 8 },
@@ -177,6 +202,8 @@ fn scene() -> SceneReport {
         capacity: 100,
         arriving: 3,
         leaving: 4,
+        generation: 2,
+        made: true,
     }
 }
 
