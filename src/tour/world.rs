@@ -127,6 +127,9 @@ impl World {
                 Ok(Answer::Moves(self.moves.iter().rev().take(*limit as usize).cloned().collect()))
             }
             Question::Drain { .. } => Err(problem(ProblemKind::Refused, "nobody drains here")),
+            Question::OpenScene { .. } | Question::CloseScene { .. } => {
+                Err(problem(ProblemKind::Refused, "no scene comes or goes here"))
+            }
             Question::Lost { .. } => {
                 Ok(Answer::Lost(self.lost.iter().map(|(id, scene)| lost_row(id, *scene)).collect()))
             }

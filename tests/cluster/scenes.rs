@@ -73,7 +73,7 @@ fn two_hundred_scenes_one_after_the_other_leave_nothing_behind() {
         let made = open(asked, &name, Some(node));
         assert_eq!((made.node.as_str(), made.generation), (node, 1), "{made:?}");
         spawn(&clients[0], &name, 3);
-        let clearing = if number % 3 == 0 { Clearing::Despawn } else { Clearing::Move };
+        let clearing = if number.is_multiple_of(3) { Clearing::Despawn } else { Clearing::Move };
         let report = close(asked, &name, clearing);
         let away = if clearing == Clearing::Move { report.moved } else { report.gone };
         assert_eq!((report.state.as_str(), away), (CloseReport::CLOSED, 3), "{report:?}");
