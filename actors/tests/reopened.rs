@@ -157,6 +157,7 @@ impl Node {
             sender: Sender::Tool(me()),
             reply_to: from.into(),
             hops: 0,
+            epoch: Epoch::ZERO,
             base: Epoch::ZERO,
             payload: Arc::from([0u8].as_slice()),
         };
