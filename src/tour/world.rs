@@ -40,7 +40,8 @@ pub(crate) enum Fault {
     Hangs,
     /// Nothing is accepted at all.
     NeverTakes,
-    /// At the 200th note, n2 dies and comes back at once: its walkers are lost, and so are the last three notes that
+    /// At the 200th note, or as soon after it as a walker is there, n2 dies and comes back at once: its walkers are lost,
+    /// and so are the last three notes that
     /// were accepted there for walkers elsewhere.
     NodeDies,
 }
@@ -172,7 +173,8 @@ impl World {
 
     fn send(&mut self, messages: &[Outgoing], via: Option<&str>) -> Result<Answer, Problem> {
         self.requests += 1;
-        if self.fault == Fault::NodeDies && self.life == 1 && self.notes >= 200 {
+        let somebody_is_there = || self.walkers.values().any(|walker| node_of(walker.scene) == "n2");
+        if self.fault == Fault::NodeDies && self.life == 1 && self.notes >= 200 && somebody_is_there() {
             self.die();
         }
         let incarnation = if via == Some("n2") { self.life } else { 1 };
