@@ -178,7 +178,7 @@ impl Handler<Mail> for RouterActor {
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
         let heard = mail.envelopes.into_iter().filter_map(|envelope| match envelope.message {
-            Said::Control(control) => Some(Input::Heard(control)),
+            Said::Control(control) => Some(Input::Heard { from: envelope.from, control }),
             Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => None,
         });
         self.turn(heard.collect::<Vec<_>>());

@@ -94,7 +94,8 @@ impl Machines {
             Self { router, scene, receivers, now: Now(1), from_router: Vec::new(), from_scene: Vec::new() };
         for entity in machines.receivers.clone() {
             let record = Control::RecordIs { entity, record: Record::registered(me()), nonce: None };
-            machines.router.handle(router::Input::Heard(record), machines.now, &mut machines.from_router);
+            let heard = router::Input::Heard { from: me().into(), control: record };
+            machines.router.handle(heard, machines.now, &mut machines.from_router);
         }
         machines.deliver();
         machines
@@ -121,7 +122,8 @@ impl Machines {
         self.scene.handle(scene::Input::Flush, self.now, &mut self.from_scene);
         for output in self.from_scene.drain(..) {
             if let Output::Send { message: Message::Control(acknowledgement), .. } = output {
-                self.router.handle(router::Input::Heard(acknowledgement), self.now, &mut self.from_router);
+                let heard = router::Input::Heard { from: me().into(), control: acknowledgement };
+                self.router.handle(heard, self.now, &mut self.from_router);
             } else {
                 black_box(output);
             }

@@ -43,7 +43,12 @@ pub enum Input {
     /// A tool sends messages, in this order.
     Send(Vec<ToSend>),
     /// An owner, a scene or a home says something about a stream or an entity.
-    Heard(Control),
+    Heard {
+        /// From where.
+        from: Place,
+        /// What.
+        control: Control,
+    },
     /// Streams that their senders leave behind: what is unacknowledged passes to this router, and so does closing
     /// them.
     Adopt(Vec<Orphan>),
@@ -179,7 +184,7 @@ impl Router {
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
             Input::Send(batch) => self.send(batch, now, out),
-            Input::Heard(control) => self.heard(control, now, out),
+            Input::Heard { from, control } => self.heard(from, control, now, out),
             Input::Adopt(orphans) => {
                 for orphan in orphans {
                     self.adopt(orphan, now, out);
@@ -189,7 +194,7 @@ impl Router {
         }
     }
 
-    fn heard(&mut self, control: Control, now: Now, out: &mut Vec<Output>) {
+    fn heard(&mut self, from: Place, control: Control, now: Now, out: &mut Vec<Output>) {
         match control {
             Control::Ack { entity, stream, upto, owner, epoch, base } => {
                 self.with_line(stream, entity, now, out, |line, out| {
@@ -203,9 +208,9 @@ impl Router {
                 });
             }
             Control::Redirect { entity, stream, owner, epoch } => {
-                self.closings.moved(entity, stream, owner, epoch, now);
+                self.closings.redirected(entity, stream, from, (owner, epoch), now);
                 self.with_line(stream, entity, now, out, |line, _| {
-                    line.stream.learn_owner(owner, epoch);
+                    line.stream.redirect(from, owner, epoch);
                 });
             }
             Control::NotOwner { entity, .. } => {
@@ -215,7 +220,7 @@ impl Router {
             }
             Control::RecordIs { entity, record, .. } => self.record(entity, &record, now, out),
             Control::Closed { entity, stream, floor, doubt } => {
-                self.closed(entity, (stream, floor), doubt, now, out);
+                self.closed(from, entity, (stream, floor), doubt, now, out);
             }
             // A home that is not one, or anything meant for another kind of actor: the next tick asks again.
             Control::NotHome { .. }
@@ -256,11 +261,22 @@ impl Router {
 
     /// The receiver has closed a stream. What is unacknowledged of it was not applied and goes on under another id;
     /// unless the receiver took its sender for gone, and so it is: then nobody is left to be told what became of it.
-    fn closed(&mut self, entity: OnlineId, (id, floor): (StreamId, u64), doubt: bool, now: Now, out: &mut Vec<Output>) {
-        if self.closings.closed(entity, id) {
+    fn closed(
+        &mut self,
+        from: Place,
+        entity: OnlineId,
+        (id, floor): (StreamId, u64),
+        doubt: bool,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        if self.closings.closed(entity, id, from) {
             return;
         }
         let Some(line) = self.streams.get(&id).filter(|line| line.stream.entity() == entity) else { return };
+        if !line.stream.leads_to(from) {
+            return;
+        }
         let is_over = line.stream.waiting() == 0 || doubt && line.is_adopted();
         let mut line = self.remove(id);
         if is_over {

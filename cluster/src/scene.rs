@@ -246,7 +246,7 @@ impl Scene {
                 self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             Control::Redirect { entity: receiver, stream, owner, epoch } => {
-                let told = Told::Moved { owner, epoch };
+                let told = Told::Moved { by: from, owner, epoch };
                 self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             Control::NotOwner { entity: receiver, stream } => {
@@ -254,7 +254,8 @@ impl Scene {
             }
             Control::Close { entity, stream, sender } => self.close(from, entity, stream, sender, out),
             Control::Closed { entity: receiver, stream, floor, .. } => {
-                self.stream_heard(StreamNews { receiver, stream, told: Told::Closed { floor } }, now, out);
+                let told = Told::Closed { by: from, floor };
+                self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             // The next repeat asks whoever is the home by then.
             Control::NotHome { .. } => {}

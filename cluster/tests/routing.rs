@@ -218,7 +218,10 @@ impl Cluster {
 
     fn router_learns(&mut self, entity: OnlineId) {
         let record = self.home.record(entity).expect("the home of its range");
-        self.tell_router(router::Input::Heard(Control::RecordIs { entity, record, nonce: None }));
+        self.tell_router(router::Input::Heard {
+            from: HOME,
+            control: Control::RecordIs { entity, record, nonce: None },
+        });
     }
 
     /// Delivers in order until everybody has been told and acknowledged everything.
@@ -253,7 +256,7 @@ impl Cluster {
             (Port::Scene(scene), message) => {
                 self.tell(Own { session: SESSION, scene }, Input::Heard { from, message });
             }
-            (Port::Router(_), Message::Control(control)) => self.tell_router(router::Input::Heard(control)),
+            (Port::Router(_), Message::Control(control)) => self.tell_router(router::Input::Heard { from, control }),
             (Port::Directory, Message::Control(control)) => {
                 let mut out = Vec::new();
                 self.home.handle(directory::Input::Heard { from, control }, self.now, &mut out);

@@ -220,7 +220,9 @@ impl Town {
                     self.wire.push_back(answer);
                 }
             }
-            (Port::Router(_), Message::Control(control)) => self.tell_router(node, router::Input::Heard(control)),
+            (Port::Router(_), Message::Control(control)) => {
+                self.tell_router(node, router::Input::Heard { from, control })
+            }
             (Port::Directory, Message::Control(control)) => {
                 let mut out = Vec::new();
                 self.homes[node].handle(directory::Input::Heard { from, control }, self.now, &mut out);

@@ -227,7 +227,11 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
     let mut answered = BTreeSet::new();
     for step in 0..100_000 {
         out.clear();
-        router.handle(router::Input::Heard(speaker.control()), Now(step * 100), &mut out);
+        router.handle(
+            router::Input::Heard { from: speaker.place(), control: speaker.control() },
+            Now(step * 100),
+            &mut out,
+        );
         router.handle(router::Input::Tick, Now(step * 100), &mut out);
         assert!(out.len() < 100);
         answered.extend(out.iter().filter_map(|output| match output {
@@ -243,7 +247,11 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
         assert_eq!(router.waiting() + answered.len(), HONEST as usize);
     }
     for step in 0..10_000 {
-        router.handle(router::Input::Heard(speaker.word_of_a_home()), Now(step), &mut out);
+        router.handle(
+            router::Input::Heard { from: speaker.place(), control: speaker.word_of_a_home() },
+            Now(step),
+            &mut out,
+        );
         out.clear();
     }
 }

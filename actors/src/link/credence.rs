@@ -4,11 +4,12 @@
 //! |---|---|
 //! | the record of an entity, or that there is none here | the home of its range |
 //! | an acknowledgement | the owner that it names |
-//! | that an entity went elsewhere | a scene |
+//! | a message | where its sender lives: the router of its session for a tool; a scene that hands it on |
+//! | that an entity went elsewhere | a scene; the machines check that it is the one whom they asked |
 //! | a copy | the source that it names |
 //! | a step of a hand-off | a scene |
-//! | that a stream is done with | a router |
-//! | that a stream is closed | a scene |
+//! | that a stream is done with | a router; that of its session for a tool |
+//! | that a stream is closed | a scene; the machines check that it is the receiver's |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
 //! | a wish to have a scene opened or closed | a desk |
@@ -21,14 +22,15 @@
 //! Leaves out: the session, which is the link's; what the machines compare (nonces, epochs, ids of moves).
 
 use slipgate_cluster::manager::ManagerRequest;
-use slipgate_cluster::message::{Control, ManagerMessage, Message};
-use slipgate_cluster::{Envelope, Place, Port};
+use slipgate_cluster::message::{Control, Data, ManagerMessage, Message, Sender};
+use slipgate_cluster::{Envelope, Epoch, Place, Port, Session};
 use slipgate_entity::OnlineId;
 
 /// Whether whoever says this may say it; `home_of` tells the home of an entity, as far as this node knows.
 pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Option<Place>) -> bool {
     let from = envelope.from;
     let is_scene = matches!(from.port, Port::Scene(_));
+    let is_router = matches!(from.port, Port::Router(_));
     match &envelope.message {
         Message::Control(control) => match control {
             Control::RecordIs { entity, .. } => home_of(*entity) == Some(from),
@@ -50,7 +52,7 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             Control::AskClaims { .. } | Control::Bequest { .. } | Control::Inherited { .. } => {
                 from.port == Port::Directory
             }
-            Control::Close { .. } => matches!(from.port, Port::Router(_)),
+            Control::Close { sender, .. } => is_router && is_in_session_of(*sender, from),
             Control::NotHome { .. } => from.port == Port::Directory,
             Control::Query { .. } => true,
         },
@@ -65,16 +67,48 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | ManagerRequest::Retire { .. }
             | ManagerRequest::SceneIs { .. } => matches!(from.port, Port::Member | Port::Directory),
         },
-        Message::Data(_) => matches!(from.port, Port::Scene(_) | Port::Router(_)),
+        Message::Data(data) => may_speak(data, from),
         Message::Tool(_) => from.port == Port::Admin,
+    }
+}
+
+/// Whether a message comes from where its sender lives, or from a scene that hands it on. A router speaks for tools of
+/// its session, and for entities that are gone.
+fn may_speak(data: &Data, from: Place) -> bool {
+    let is_tools_own = |session: Session| {
+        let Place { session: opener, port } = data.stream.opened_at;
+        (opener, data.reply_to.session) == (session, session)
+            && matches!(port, Port::Router(_))
+            && data.epoch == Epoch::ZERO
+    };
+    let is_consistent = match data.sender {
+        Sender::Tool(session) => is_tools_own(session),
+        Sender::Entity(_) => true,
+    };
+    let may = match from.port {
+        Port::Scene(_) if data.hops > 0 => true,
+        Port::Scene(_) => matches!(data.sender, Sender::Entity(_)) && data.reply_to == from,
+        Port::Router(_) => data.hops == 0 && data.reply_to == from && is_in_session_of(data.sender, from),
+        Port::Directory | Port::Manager | Port::Member | Port::Admin => false,
+    };
+    may && is_consistent
+}
+
+/// Whether a router may speak for the sender, as far as the sender's name tells.
+fn is_in_session_of(sender: Sender, router: Place) -> bool {
+    match sender {
+        Sender::Tool(session) => session == router.session,
+        Sender::Entity(_) => true,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use slipgate_cluster::message::Nonce;
     use slipgate_cluster::stream::StreamId;
-    use slipgate_cluster::{Epoch, Own, Record, Session};
+    use slipgate_cluster::{Own, Record};
     use slipgate_entity::{RangeId, SceneId};
 
     use super::*;
@@ -92,11 +126,76 @@ mod tests {
     }
 
     fn check(from: Place, control: Control, expected: bool) {
+        check_message(from, Message::Control(control), expected);
+    }
+
+    fn check_message(from: Place, message: Message, expected: bool) {
         let to = place(1, Port::Scene(SceneId(1)));
-        let envelope = Envelope { from, to, message: Message::Control(control.clone()) };
+        let envelope = Envelope { from, to, message };
         // The home of everything is node 2.
         let said = may_say(&envelope, |_| Some(place(2, Port::Directory)));
-        assert_eq!(said, expected, "{control:?} from {from:?}");
+        assert_eq!(said, expected, "{:?} from {from:?}", envelope.message);
+    }
+
+    /// What a tool of node 2 says to an entity.
+    fn from_a_tool() -> Data {
+        let router = place(2, Port::Router(0));
+        Data {
+            entity: entity(),
+            stream: StreamId { opened_at: router, generation: 1 },
+            seq: 1,
+            sender: Sender::Tool(router.session),
+            reply_to: router,
+            hops: 0,
+            payload: Arc::from([7].as_slice()),
+            base: Epoch::ZERO,
+            epoch: Epoch::ZERO,
+        }
+    }
+
+    fn check_data(from: Place, data: Data, expected: bool) {
+        check_message(from, Message::Data(data), expected);
+    }
+
+    #[test]
+    fn a_tool_is_heard_through_the_router_of_its_session_alone() {
+        let (router, scene) = (place(2, Port::Router(0)), place(2, Port::Scene(SceneId(1))));
+        check_data(router, from_a_tool(), true);
+        check_data(place(3, Port::Router(0)), from_a_tool(), false);
+        check_data(place(3, Port::Router(0)), Data { reply_to: place(3, Port::Router(0)), ..from_a_tool() }, false);
+        check_data(scene, Data { reply_to: scene, ..from_a_tool() }, false);
+        check_data(place(2, Port::Member), from_a_tool(), false);
+        let close = |sender| Control::Close { entity: entity(), stream: from_a_tool().stream, sender };
+        check(router, close(Sender::Tool(router.session)), true);
+        check(place(3, Port::Router(0)), close(Sender::Tool(router.session)), false);
+    }
+
+    #[test]
+    fn a_tool_has_no_epoch_and_no_stream_but_its_routers_whoever_hands_it_on() {
+        let scene = place(3, Port::Scene(SceneId(1)));
+        let handed_on = || Data { hops: 1, ..from_a_tool() };
+        check_data(scene, handed_on(), true);
+        check_data(scene, Data { epoch: Epoch::FIRST, ..handed_on() }, false);
+        check_data(scene, Data { reply_to: scene, ..handed_on() }, false);
+        for opened_at in [place(3, Port::Router(0)), place(2, Port::Scene(SceneId(1)))] {
+            check_data(scene, Data { stream: StreamId { opened_at, generation: 1 }, ..handed_on() }, false);
+        }
+    }
+
+    #[test]
+    fn an_entity_is_heard_from_where_it_says_that_it_lives() {
+        let (here, gone) = (place(3, Port::Scene(SceneId(1))), place(3, Port::Router(0)));
+        let said = |reply_to| Data {
+            sender: Sender::Entity(OnlineId::new(RangeId(1), 2)),
+            stream: StreamId { opened_at: place(2, Port::Scene(SceneId(4))), generation: 1 },
+            reply_to,
+            epoch: Epoch::FIRST,
+            ..from_a_tool()
+        };
+        check_data(here, said(here), true);
+        check_data(gone, said(gone), true);
+        check_data(here, said(place(2, Port::Scene(SceneId(1)))), false);
+        check_data(gone, said(place(2, Port::Router(0))), false);
     }
 
     #[test]

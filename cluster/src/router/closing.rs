@@ -15,7 +15,7 @@ use super::Output;
 use crate::bounds::CLOSING_STREAMS;
 use crate::message::Sender;
 use crate::stream::{Known, SendStream, StreamId};
-use crate::{Epoch, Limits, Now, Own, Record};
+use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closings {
@@ -55,19 +55,41 @@ impl Closings {
         self.due.insert((now, entity, id));
     }
 
-    /// The receiver has closed the stream. Returns whether that is one of these.
-    pub(super) fn closed(&mut self, entity: OnlineId, stream: StreamId) -> bool {
-        let Some(streams) = self.streams.get_mut(&entity) else { return false };
-        let Some(closing) = streams.remove(&stream) else { return false };
+    /// Somebody says that the receiver has closed the stream. Returns whether that is one of these, whose answer it is
+    /// then; only the owner's counts.
+    pub(super) fn closed(&mut self, entity: OnlineId, stream: StreamId, by: Place) -> bool {
+        let Some(closing) = self.streams.get(&entity).and_then(|streams| streams.get(&stream)) else { return false };
+        if closing.known.is_owned_by(by) {
+            self.remove(entity, stream);
+        }
+        true
+    }
+
+    fn remove(&mut self, entity: OnlineId, stream: StreamId) {
+        let Some(streams) = self.streams.get_mut(&entity) else { return };
+        let Some(closing) = streams.remove(&stream) else { return };
         if streams.is_empty() {
             self.streams.remove(&entity);
         }
         self.due.remove(&(closing.due, entity, stream));
-        true
     }
 
-    /// Somebody tells where the receiver went.
-    pub(super) fn moved(&mut self, entity: OnlineId, stream: StreamId, owner: Own, epoch: Epoch, now: Now) {
+    /// Somebody tells where the receiver went; only the owner can know.
+    pub(super) fn redirected(
+        &mut self,
+        entity: OnlineId,
+        stream: StreamId,
+        by: Place,
+        (owner, epoch): (Own, Epoch),
+        now: Now,
+    ) {
+        let closing = self.streams.get(&entity).and_then(|streams| streams.get(&stream));
+        if closing.is_some_and(|closing| closing.known.is_owned_by(by)) {
+            self.moved(entity, stream, owner, epoch, now);
+        }
+    }
+
+    fn moved(&mut self, entity: OnlineId, stream: StreamId, owner: Own, epoch: Epoch, now: Now) {
         let Some(closing) = self.streams.get_mut(&entity).and_then(|streams| streams.get_mut(&stream)) else { return };
         let base = closing.known.base;
         if closing.known.update(Known { owner, epoch, base }) {
@@ -82,7 +104,7 @@ impl Closings {
         let Some(streams) = self.streams.get(&entity) else { return };
         for (stream, known) in streams.iter().map(|(id, closing)| (*id, closing.known)).collect::<Vec<_>>() {
             if known.end_by(record).is_some() {
-                self.closed(entity, stream);
+                self.remove(entity, stream);
             } else if let Some(owner) = record.owner {
                 self.moved(entity, stream, owner, record.epoch, now);
             }

@@ -34,9 +34,14 @@ fn send(router: &mut Router, messages: &[(u64, u32)]) -> Vec<Output> {
     out
 }
 
+/// The owner in scene 2 says something, or a home does.
 fn hear(router: &mut Router, control: Control) -> Vec<Output> {
+    hear_from(router, own(2), control, Now(1))
+}
+
+fn hear_from(router: &mut Router, from: Own, control: Control, now: Now) -> Vec<Output> {
     let mut out = Vec::new();
-    router.handle(Input::Heard(control), Now(1), &mut out);
+    router.handle(Input::Heard { from: from.into(), control }, now, &mut out);
     out
 }
 
@@ -278,13 +283,12 @@ fn a_stream_to_be_closed_follows_its_receiver_and_ends_with_its_death_or_reset()
         tick(&mut router, 6_000_000);
         let stream = StreamId { opened_at: me(), generation: 1 };
         let (owner, epoch) = (own(3), Epoch::new(0, 2));
-        let mut out = Vec::new();
         let redirect = Control::Redirect { entity: entity(1), stream, owner, epoch };
-        router.handle(Input::Heard(redirect), Now(6_000_000), &mut out);
+        hear_from(&mut router, own(2), redirect, Now(6_000_000));
         assert_eq!(closes(&tick(&mut router, 6_000_000)), [(3, 1)]);
         let record_of_the_end = Record { epoch: Epoch::new(0, 9), ..record_of_the_end };
         let control = Control::RecordIs { entity: entity(1), record: record_of_the_end, nonce: None };
-        router.handle(Input::Heard(control), Now(6_000_000), &mut out);
+        hear_from(&mut router, own(3), control, Now(6_000_000));
         assert_eq!(router.tables(), Tables::default());
     }
 }
@@ -337,4 +341,31 @@ fn many_streams_at_once_are_closed_in_portions() {
     }
     let portions: Vec<_> = (0..4).map(|tick_no| closes(&tick(&mut router, 5_100_000 + tick_no)).len()).collect();
     assert_eq!(portions, [512, 512, 512, 464]);
+}
+
+#[test]
+fn whoever_is_not_the_owner_neither_moves_a_stream_nor_closes_it() {
+    let mut router = router();
+    send(&mut router, &[(1, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    let stream = StreamId { opened_at: me(), generation: 1 };
+    let far = Epoch::new(u32::MAX, u32::MAX);
+    let redirect = || Control::Redirect { entity: entity(1), stream, owner: own(3), epoch: far };
+    assert!(hear_from(&mut router, own(3), redirect(), Now(1)).is_empty());
+    assert!(hear_from(&mut router, own(3), closed(1, 1, false), Now(1)).is_empty());
+    assert_eq!(hear(&mut router, ack(1, 1, 1, 1)), [Output::Applied(Ticket(1))]);
+}
+
+#[test]
+fn whoever_is_not_the_owner_neither_answers_nor_moves_what_is_to_be_closed() {
+    let mut router = at_rest();
+    let stream = StreamId { opened_at: me(), generation: 1 };
+    assert_eq!(closes(&tick(&mut router, 6_000_000)), [(2, 1)]);
+    let now = Now(6_000_000);
+    let far = Epoch::new(u32::MAX, u32::MAX);
+    hear_from(&mut router, own(3), closed(1, 1, false), now);
+    hear_from(&mut router, own(3), Control::Redirect { entity: entity(1), stream, owner: own(3), epoch: far }, now);
+    assert_eq!(closes(&tick(&mut router, 12_000_000)), [(2, 1)]);
+    hear_from(&mut router, own(2), closed(1, 1, false), now);
+    assert_eq!(router.tables(), Tables::default());
 }

@@ -226,13 +226,14 @@ impl Scene {
                 stream.learn(known);
                 self.receivers.learn(to, known);
             }
-            Told::Moved { owner, epoch } => {
-                let Some(base) = stream.base() else { return };
+            Told::Moved { by, owner, epoch } => {
+                let Some(base) = stream.base().filter(|_| stream.leads_to(by)) else { return };
                 stream.learn_owner(owner, epoch);
                 self.receivers.learn(to, Known { owner, epoch, base });
             }
             Told::Nothing => self.ask_home(to, now, out),
-            Told::Closed { floor } => return self.stream_closed(sender, to, floor, now, out),
+            Told::Closed { by, .. } if !stream.leads_to(by) => return,
+            Told::Closed { floor, .. } => return self.stream_closed(sender, to, floor, now, out),
         }
         self.transmit(sender, to, now, out);
     }
@@ -278,11 +279,11 @@ pub(super) enum Told {
     /// Everything up to `upto` is applied, and by whom.
     Applied { upto: u64, known: Known },
     /// The receiver went there.
-    Moved { owner: Own, epoch: Epoch },
+    Moved { by: Place, owner: Own, epoch: Epoch },
     /// Whoever speaks does not know where the receiver is.
     Nothing,
     /// The receiver has closed the stream, and knows those opened here up to `floor` as closed.
-    Closed { floor: u64 },
+    Closed { by: Place, floor: u64 },
 }
 
 /// Everything unacknowledged goes back to its sender.

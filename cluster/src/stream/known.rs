@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::End;
-use crate::{Epoch, Own, Record};
+use crate::{Epoch, Own, Place, Record};
 
 /// Who owns a receiver, and since when its streams are numbered anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,12 @@ impl Known {
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         Some(Self { owner: record.owner?, epoch: record.epoch, base: record.base })
+    }
+
+    /// Whether whoever speaks from there is the owner.
+    #[must_use]
+    pub fn is_owned_by(&self, place: Place) -> bool {
+        Place::from(self.owner) == place
     }
 
     /// Whether a record tells that nothing more comes of a stream to the receiver. Dead is final; an answer from

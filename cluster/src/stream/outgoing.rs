@@ -257,6 +257,18 @@ impl SendStream {
         true
     }
 
+    /// Whether what is sent goes there. Nobody else has anything to say of where the receiver went, or that it has closed
+    /// the stream: whatever else is said of it comes late, or from a peer that speaks for others.
+    #[must_use]
+    pub fn leads_to(&self, place: Place) -> bool {
+        self.known.is_some_and(|known| known.is_owned_by(place))
+    }
+
+    /// Is told by somebody where the receiver went. Returns whether that is news.
+    pub fn redirect(&mut self, by: Place, owner: Own, epoch: Epoch) -> bool {
+        self.leads_to(by) && self.learn_owner(owner, epoch)
+    }
+
     /// Learns of an owner from somebody who does not know of resets. That is no news before anything was sent.
     pub fn learn_owner(&mut self, owner: Own, epoch: Epoch) -> bool {
         self.base().is_some_and(|base| self.learn(Known { owner, epoch, base }))

@@ -121,7 +121,7 @@ impl World {
                 }
             }
             (Port::Router(_), Message::Control(control)) => {
-                self.tell_router(self.node_of(to.session), router::Input::Heard(control));
+                self.tell_router(self.node_of(to.session), router::Input::Heard { from, control });
             }
             (Port::Directory, Message::Control(control)) => self.tell_directory(to, from, control),
             (to, message) => panic!("expected an actor of the simulation, got {message:?} to {to:?}"),

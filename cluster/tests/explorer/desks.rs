@@ -105,11 +105,11 @@ impl Desk {
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
         let mut base = Epoch::ZERO;
         let input = match cue.clone() {
-            Cue::Hear(Envelope { message: Message::Control(control), .. }) => {
+            Cue::Hear(Envelope { from, message: Message::Control(control), .. }) => {
                 if let Control::Ack { base: counted, .. } = control {
                     base = counted;
                 }
-                router::Input::Heard(control)
+                router::Input::Heard { from, control }
             }
             Cue::Say { number, entity, tell } => {
                 let ticket = router::Ticket(u64::from(number));

@@ -169,7 +169,9 @@ impl World {
                     self.send(answer.from, answer.to, answer.message);
                 }
             }
-            (Port::Router(_), Message::Control(control)) => self.tell_router(node, router::Input::Heard(control)),
+            (Port::Router(_), Message::Control(control)) => {
+                self.tell_router(node, router::Input::Heard { from, control })
+            }
             (Port::Directory, Message::Control(control)) => {
                 self.tell_directory(node, directory::Input::Heard { from, control });
             }

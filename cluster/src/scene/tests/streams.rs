@@ -77,6 +77,19 @@ fn a_redirect_resends_the_window_to_the_newer_owner_and_not_owner_asks_the_home(
 }
 
 #[test]
+fn whoever_is_not_the_owner_neither_moves_a_stream_nor_closes_it() {
+    let mut driver = talking();
+    let far = Epoch::new(u32::MAX, u32::MAX);
+    let redirect = Control::Redirect { entity: entity(8), stream: stream(1), owner: own(3), epoch: far };
+    let closed = Control::Closed { entity: entity(8), stream: stream(1), floor: 0, doubt: false };
+    for control in [redirect, closed] {
+        let said = Input::Heard { from: own(3).into(), message: Message::Control(control) };
+        assert!(driver.tell(said).is_empty());
+    }
+    assert_eq!(messages(&driver.sends(1, 8)), [(to(own(2)), entity(8), 2)]);
+}
+
+#[test]
 fn the_window_is_bounded_and_a_message_beyond_it_comes_back() {
     let mut driver = Driver::active_with(Limits { stream_window: 1, stream_queue: 1, ..Limits::default() });
     driver.sends(1, 8);
