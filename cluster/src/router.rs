@@ -5,7 +5,8 @@
 //! ([`scene`](crate::scene)); when such an entity despawns, what it sent and nobody acknowledged
 //! passes to the router, which goes on until it is answered. Whatever stream is done with, the router closes.
 //!
-//! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost; messages
+//! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost or counts
+//! anew and may have applied it; messages
 //! to one receiver leave in the order they were accepted; after a refusal, later messages of the same batch to the same receiver are
 //! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
 //! Leaves out: which thread runs it; where homes and owners are on the network.
@@ -19,7 +20,7 @@ use slipgate_entity::{FixedMap, OnlineId};
 use self::closing::Closings;
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::scene::Orphan;
-use crate::stream::{End, SendStream, Speaker, StreamId, StreamOutput};
+use crate::stream::{End, Known, SendStream, Speaker, StreamId, StreamOutput};
 use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 /// Names a message for the tool that sent it; chosen by the shell.
@@ -93,7 +94,7 @@ pub enum Output {
     /// The accepted message can never be applied: the receiver is dead.
     Dead(Ticket),
     /// The receiver was lost with its node, or goes on as a copy that may have missed something: the accepted
-    /// message was applied before that, or never will be.
+    /// message was applied before that, or never will be. One that had not left yet goes to such a copy.
     Unknown(Ticket),
 }
 
@@ -251,11 +252,20 @@ impl Router {
                 self.with_line(id, entity, now, out, |line, _| drop(line.stream.learn_record(record)));
                 continue;
             };
-            let answer = match end {
-                End::Dead => Output::Dead,
-                End::Unknown => Output::Unknown,
-            };
-            out.extend(self.remove(id).tickets.into_iter().map(answer));
+            let mut line = self.remove(id);
+            match (end, Known::of(record)) {
+                (End::Dead, _) => out.extend(line.tickets.into_iter().map(Output::Dead)),
+                (End::Unknown, None) => out.extend(line.tickets.into_iter().map(Output::Unknown)),
+                (End::Unknown, Some(known)) => {
+                    let left = line.stream.begin_anew(known, || StreamId::next(self.me, &mut self.opened)).len();
+                    out.extend(line.tickets.drain(..left.min(line.tickets.len())).map(Output::Unknown));
+                    if line.stream.waiting() > 0 {
+                        let id = line.stream.id();
+                        self.insert(line);
+                        self.with_line(id, entity, now, out, |_, _| {});
+                    }
+                }
+            }
         }
     }
 

@@ -199,6 +199,32 @@ fn a_reset_leaves_the_window_unknown_and_later_messages_are_numbered_anew_from_t
 }
 
 #[test]
+fn what_never_left_before_a_reset_goes_to_the_copy_that_counts_anew_under_another_id() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1), (3, 1)]);
+    assert_eq!(numbers(&record(&mut router, 1, Record::registered(own(2)))), [(2, 1), (2, 2)]);
+    let base = Epoch::new(1, 0);
+    let out = record(&mut router, 1, Record { epoch: base, base, ..Record::registered(own(3)) });
+    assert_eq!(out[..2], [Output::Unknown(Ticket(1)), Output::Unknown(Ticket(2))]);
+    let Output::Data { to, data } = &out[2] else { panic!("{out:?}") };
+    assert_eq!((*to, data.stream.generation, data.seq, data.base), (own(3), 2, 1, base));
+    assert_eq!((out.len(), router.waiting()), (3, 1));
+    let stream = StreamId { opened_at: me(), generation: 2 };
+    let ack = Control::Ack { entity: entity(1), stream, upto: 1, owner: own(3), epoch: base, base };
+    assert_eq!(hear(&mut router, ack), [Output::Applied(Ticket(3))]);
+}
+
+#[test]
+fn what_never_left_to_a_receiver_that_is_lost_is_answered_with_the_rest() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1), (3, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    let lost = Record { lost: true, ..Record::registered(own(2)).changed_to(None) };
+    assert_eq!(record(&mut router, 1, lost), [1, 2, 3].map(|ticket| Output::Unknown(Ticket(ticket))));
+    assert_eq!(router.waiting(), 0);
+}
+
+#[test]
 fn an_acknowledgement_that_counts_from_another_reset_is_ignored() {
     let mut router = router();
     send(&mut router, &[(1, 1)]);

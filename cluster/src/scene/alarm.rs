@@ -8,7 +8,7 @@ use super::arrive::Reservation;
 use super::{Output, Scene};
 use crate::Now;
 use crate::moves::MoveId;
-use crate::stream::{self, End, StreamOutput};
+use crate::stream::{self, StreamOutput};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alarm {
@@ -106,7 +106,7 @@ impl Scene {
         }
         if let Some(known) = self.receivers.known(to) {
             if stream.is_reset_by(known.base) {
-                return self.end_stream(sender, to, End::Unknown, out);
+                return self.begin_stream_anew(sender, to, known, now, out);
             }
             stream.learn(known);
         }

@@ -3,7 +3,8 @@
 //!
 //! What it has applied of anybody's stream, and the numbers under which it spoke, are worth nothing then: they
 //! may lie behind those of the other copy. So it begins anew on both sides. Its senders learn the new base from
-//! the home and answer what is unacknowledged as unknown; so does it for what it has said itself.
+//! the home and answer what has left and is unacknowledged as unknown; so does it for what it has said itself, all of
+//! it, for the other copy may have said the same.
 //!
 //! Keeps: nothing numbered from an older base is applied, acknowledged or sent again.
 
@@ -35,7 +36,7 @@ impl Scene {
         let epoch = live.epoch;
         for mut stream in std::mem::take(&mut live.outbox).into_values() {
             self.receivers.remove(stream.entity(), stream.id());
-            bounce(entity, &mut stream, End::Unknown, out);
+            bounce(entity, stream.entity(), stream.fail(), End::Unknown, out);
             self.leave(entity, epoch, stream);
         }
         if let Some(held) = held {

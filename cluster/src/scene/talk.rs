@@ -7,7 +7,7 @@ use super::phase::Phase;
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
-use crate::stream::{End, Known, Open, Over, SendStream, StreamId, StreamOutput, Verdict};
+use crate::stream::{End, Known, Open, Over, SendStream, StreamId, StreamOutput, Verdict, Waiting};
 use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
@@ -162,7 +162,7 @@ impl Scene {
         let Some(stream) = live.outbox.get_mut(&to) else { return };
         if let Some(known) = self.receivers.known(to) {
             if stream.is_reset_by(known.base) {
-                return self.end_stream(entity, to, End::Unknown, out);
+                return self.begin_stream_anew(entity, to, known, now, out);
             }
             stream.learn(known);
         }
@@ -247,9 +247,10 @@ impl Scene {
         for sender in self.receivers.senders(to) {
             let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
-            match stream.is_ended_by(record) {
-                Some(end) => self.end_stream(sender, to, end, out),
-                None => {
+            match (stream.is_ended_by(record), Known::of(record)) {
+                (Some(End::Unknown), Some(known)) => self.begin_stream_anew(sender, to, known, now, out),
+                (Some(end), _) => self.end_stream(sender, to, end, out),
+                (None, _) => {
                     stream.learn_record(record);
                     self.transmit(sender, to, now, out);
                 }
@@ -262,7 +263,31 @@ impl Scene {
         let Some(live) = self.live.get_mut(&sender) else { return };
         let Some(mut stream) = live.outbox.remove(&to) else { return };
         self.receivers.remove(to, stream.id());
-        bounce(sender, &mut stream, end, out);
+        bounce(sender, stream.entity(), stream.fail(), end, out);
+    }
+
+    /// The receiver counts anew: what may have been applied before that goes back to its sender, and what never left
+    /// is sent on another stream.
+    pub(super) fn begin_stream_anew(
+        &mut self,
+        sender: OnlineId,
+        to: OnlineId,
+        known: Known,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let me = self.place();
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let Some(mut stream) = live.outbox.remove(&to) else { return };
+        self.receivers.remove(to, stream.id());
+        let left = stream.begin_anew(known, || StreamId::next(me, &mut self.opened));
+        bounce(sender, to, left, End::Unknown, out);
+        if stream.waiting() > 0 {
+            self.receivers.add(to, stream.id(), sender);
+            self.receivers.learn(to, known);
+            live.outbox.insert(to, stream);
+            self.transmit(sender, to, now, out);
+        }
     }
 }
 
@@ -286,11 +311,15 @@ pub(super) enum Told {
     Closed { by: Place, floor: u64 },
 }
 
-/// Everything unacknowledged goes back to its sender.
-pub(super) fn bounce(sender: OnlineId, stream: &mut SendStream, end: End, out: &mut Vec<Output>) {
-    let (to, why) = (stream.entity(), end.into());
-    let waiting = stream.fail().into_iter();
-    out.extend(waiting.map(|waiting| Output::Bounced { entity: sender, to, payload: waiting.payload, why }));
+/// Messages go back to their sender.
+pub(super) fn bounce(sender: OnlineId, to: OnlineId, messages: Vec<Waiting>, end: End, out: &mut Vec<Output>) {
+    let why = end.into();
+    out.extend(messages.into_iter().map(|waiting| Output::Bounced {
+        entity: sender,
+        to,
+        payload: waiting.payload,
+        why,
+    }));
 }
 
 pub(super) fn send(to: Destination, control: Control) -> Output {

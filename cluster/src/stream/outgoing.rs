@@ -87,6 +87,9 @@ pub struct SendStream {
     known: Option<Known>,
     #[serde(skip)]
     sent: u64,
+    /// How many at the end of the window have never left; 0 where that is not known.
+    #[serde(skip)]
+    unsent: usize,
     #[serde(skip)]
     bytes: usize,
     #[serde(skip)]
@@ -115,6 +118,7 @@ impl SendStream {
             unacked: VecDeque::new(),
             known: None,
             sent: 0,
+            unsent: 0,
             bytes: 0,
             due: None,
             wait: Duration::ZERO,
@@ -184,6 +188,7 @@ impl SendStream {
         }
         self.bytes = bytes;
         self.unacked.push_back(Waiting { payload });
+        self.unsent += 1;
         Ok(self.acked + self.unacked.len() as u64)
     }
 
@@ -222,6 +227,7 @@ impl SendStream {
                 epoch: speaker.epoch,
             };
             out.push(StreamOutput::Data { to: owner, data });
+            self.unsent = self.unsent.min(self.unacked.len() - offset - 1);
         }
     }
 
@@ -236,6 +242,7 @@ impl SendStream {
         let newly = index(upto - self.acked);
         self.bytes -= self.unacked.drain(..newly).map(|waiting| waiting.payload.len()).sum::<usize>();
         self.acked = upto;
+        self.unsent = self.unsent.min(self.unacked.len());
         self.renewed = false;
         self.sent = self.sent.max(upto);
         // Progress: whatever is still on the way gets a full wait of its own.
@@ -304,9 +311,23 @@ impl SendStream {
     pub fn fail(&mut self) -> Vec<Waiting> {
         self.acked += self.unacked.len() as u64;
         self.sent = self.acked;
+        self.unsent = 0;
         self.bytes = 0;
         self.due = None;
         self.unacked.drain(..).collect()
+    }
+
+    /// The receiver counts from a later base: takes out what has left, of which nothing more comes. What never left
+    /// was applied by nobody, and goes on under another id, if there is anything.
+    pub fn begin_anew(&mut self, known: Known, open: impl FnOnce() -> StreamId) -> Vec<Waiting> {
+        let kept = self.unacked.split_off(self.unacked.len() - self.unsent);
+        let left = std::mem::replace(&mut self.unacked, kept);
+        (self.acked, self.known, self.renewed) = (0, Some(known), false);
+        self.resume();
+        if !self.unacked.is_empty() {
+            self.id = open();
+        }
+        left.into()
     }
 
     /// Sends the window anew at the next [`transmit`](Self::transmit): after a move, or for a new owner.

@@ -47,6 +47,20 @@ fn sent_prepare(out: &[Output]) -> Prepare {
     out.iter().find_map(prepare).expect("a copy was sent")
 }
 
+/// With entity 1 writing to entity 8 of `own(2)`: one message has left, one waits for room.
+fn half_sent() -> Driver {
+    let mut driver = Driver::active_with(Limits { stream_window: 1, stream_queue: 1, ..Limits::default() });
+    driver.sends(1, 8);
+    driver.sends(1, 8);
+    assert_eq!(sent_bases(&driver.record(8, Record::registered(own(2)), None)), [(1, Epoch::ZERO)]);
+    driver
+}
+
+/// Entity 8 has begun anew where it was.
+fn receiver_reset() -> Record {
+    Record { epoch: REBUILT, base: REBUILT, ..Record::registered(own(2)) }
+}
+
 fn sent_bases(out: &[Output]) -> Vec<(u64, Epoch)> {
     let base = |output: &Output| {
         let Output::Send { message: Message::Data(data), .. } = output else { return None };
@@ -179,4 +193,20 @@ fn a_receivers_reset_reaches_all_who_write_to_it_and_a_frozen_one_when_it_goes_o
     let back = Record { epoch: epoch(2), ..Record::registered(own(1)) };
     assert_eq!(bounced(&driver.record(1, back, None)), [Bounce::Unknown]);
     assert_eq!(sent_bases(&driver.sends(1, 8)), [(1, REBUILT)]);
+}
+
+#[test]
+fn what_never_left_before_its_receivers_reset_is_sent_anew_and_what_left_comes_back_unknown() {
+    let mut driver = half_sent();
+    let out = driver.record(8, receiver_reset(), None);
+    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Bounce::Unknown], vec![(1, REBUILT)]));
+    assert_eq!(driver.scene.opened, 2, "on a stream of its own");
+    assert_eq!(sent_bases(&driver.pass(200)), [(1, REBUILT)], "and again, until it is acknowledged");
+}
+
+#[test]
+fn what_never_left_before_its_senders_own_reset_comes_back_unknown_too() {
+    let mut driver = half_sent();
+    let out = driver.record(1, reset(), None);
+    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Bounce::Unknown; 2], vec![]));
 }
