@@ -16,6 +16,7 @@ use slipgate_cluster::message::Message;
 use slipgate_cluster::scene::answer_for_a_missing_scene;
 use slipgate_cluster::{Envelope, NodeId, Place, Port, Session, View};
 use slipgate_entity::OnlineId;
+use tokio::sync::watch;
 
 use crate::lease::Lease;
 use crate::mailbox::Door;
@@ -31,6 +32,8 @@ struct Inner {
     me: Session,
     lease: Lease,
     view: ArcSwap<View>,
+    /// Its version, for those who wait for news.
+    version: watch::Sender<u64>,
     doors: ArcSwap<BTreeMap<Port, Arc<dyn Door>>>,
     links: ArcSwap<BTreeMap<NodeId, LinkDoor>>,
     /// Sessions whose links are lost for so long, or on purpose, that nobody should wait for them.
@@ -50,6 +53,7 @@ impl Post {
         let inner = Inner {
             me,
             lease,
+            version: watch::Sender::new(view.version),
             view: ArcSwap::new(view),
             doors: ArcSwap::default(),
             links: ArcSwap::default(),
@@ -90,7 +94,20 @@ impl Post {
 
     /// Takes a newer view.
     pub fn set_view(&self, view: Arc<View>) {
+        let version = view.version;
         self.inner.view.store(view);
+        self.inner.version.send_replace(version);
+    }
+
+    /// Waits until the view says what is looked for; for ever, if it never does.
+    pub async fn await_view<T>(&self, mut find: impl FnMut(&View) -> Option<T>) -> T {
+        let mut version = self.inner.version.subscribe();
+        loop {
+            if let Some(found) = find(&self.view()) {
+                return found;
+            }
+            version.changed().await.expect("the post that tells of views is kept by whoever waits");
+        }
     }
 
     /// The home of an entity, if this node has been told of it.

@@ -40,19 +40,7 @@ impl Office {
                 SceneStage::Closing(_) => "closing",
                 SceneStage::Open | SceneStage::Over => "silent",
             };
-            let unheard = SceneReport {
-                id: placement.id.number(),
-                scene: placement.name.to_string(),
-                node: view.node_text(placement.node),
-                state: absent.to_owned(),
-                entities: 0,
-                capacity: placement.capacity,
-                arriving: 0,
-                leaving: 0,
-                generation: placement.id.generation(),
-                made: placement.made.is_some(),
-            };
-            let Some(told) = known.remove(&placement.id) else { return unheard };
+            let Some(told) = known.remove(&placement.id) else { return nobody_in(placement, absent, &view) };
             match placement.stage {
                 SceneStage::Closing(_) => SceneReport { state: "closing".to_owned(), ..told },
                 SceneStage::Opening | SceneStage::Open | SceneStage::Over => told,
@@ -69,7 +57,7 @@ impl Office {
         capacity: u32,
         wait: Duration,
     ) -> Result<Answer, Problem> {
-        let nothing = |problem| Problem { state: Some("nothing was opened".to_owned()), ..problem };
+        let nothing = |problem| or_state(problem, "nothing was opened");
         let view = self.around.post.view();
         let name = NodeName::new(name).map_err(|error| nothing(no_name(&error)))?;
         let node = match node {
@@ -82,22 +70,20 @@ impl Office {
             let name = name.clone();
             ManagerRequest::OpenScene { session: me, request, name, node, capacity }
         };
-        let scene = self.ask_manager(wish, wait).await.map_err(nothing)?;
+        let scene = self.ask_manager(wish, wait, "opened").await.map_err(nothing)?;
         let mut was_seen = false;
-        loop {
-            let view = self.around.post.view();
-            match view.scenes.get(&scene) {
-                Some(placement) if placement.is_open() => return Ok(Answer::Opened(opened(placement, &view))),
-                Some(placement) if placement.stage == SceneStage::Opening => was_seen = true,
-                // It was there and is not, or somebody else has closed it already.
-                None if !was_seen => {}
-                Some(_) | None => return Err(not_opened(&name)),
+        let told = self.around.post.await_view(|view| match view.scenes.get(&scene) {
+            Some(placement) if placement.is_open() => Some(Ok(nobody_in(placement, "open", view))),
+            Some(placement) if placement.stage == SceneStage::Opening => {
+                was_seen = true;
+                None
             }
-            if self.around.clock.now() >= until {
-                return Err(not_open_yet(&name, wait));
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+            None if !was_seen => None,
+            // It was there and is not, or somebody else has closed it already.
+            Some(_) | None => Some(Err(not_opened(&name))),
+        });
+        let told = timeout(self.left_until(until), told).await;
+        told.unwrap_or_else(|_| Err(not_open_yet(&name, wait))).map(Answer::Opened)
     }
 
     /// Closes a scene that was made at run time.
@@ -108,7 +94,7 @@ impl Office {
         wait: bool,
         patience: Duration,
     ) -> Result<Answer, Problem> {
-        let nothing = |problem| Problem { state: Some("nothing was closed".to_owned()), ..problem };
+        let nothing = |problem| or_state(problem, "nothing was closed");
         let until = self.around.clock.now() + patience;
         let placement = resolve::scene(text, &self.around.post.view()).map_err(nothing)?.clone();
         let (me, scene) = (self.around.post.me(), placement.id);
@@ -117,38 +103,38 @@ impl Office {
             Clearing::Despawn => view::Clearing::Despawn,
         };
         let wish = |request| ManagerRequest::CloseScene { session: me, request, scene, clearing: way };
-        self.ask_manager(wish, patience).await.map_err(nothing)?;
+        self.ask_manager(wish, patience, "closed").await.map_err(nothing)?;
+        let ends = format!("{} takes nobody in any more, and ends as soon as nobody is left in it", placement.name);
         let view = self.around.post.view();
         let Some(host) = view.host_of(scene) else { return Ok(Answer::Closed(closed(&placement, &view))) };
-        let member = member_of(&view, host)?;
-        let left = Duration::from_micros(until.since(self.around.clock.now()));
+        let member = member_of(&view, host).map_err(|problem| or_state(problem, &ends))?;
+        let left = self.left_until(until);
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
         let question = Question::CloseScene { scene: scene.to_string(), clearing, wait, timeout_ms };
         let answer = self.ask_node(&member, question, if wait { left + PEER_WAIT } else { PEER_WAIT }).await;
-        let text = format!("{} takes nobody in any more, and ends as soon as nobody is left in it", placement.name);
-        let answer = answer.map_err(|problem| Problem { state: Some(text), ..problem })?;
+        let answer = answer.map_err(|problem| Problem { state: Some(ends), ..problem })?;
         let Answer::Closed(mut report) = answer else { return Ok(answer) };
-        if report.state == CloseReport::CLOSED
-            && !self.is_over_by(scene, until.max(self.around.clock.now() + LOOK)).await
-        {
-            // Nobody is left in it, but its name is not free before the manager says so.
-            CloseReport::CLOSING.clone_into(&mut report.state);
+        // Where nobody is left, only the manager's word is missing; the name is not free before.
+        let patience_left = if wait { self.left_until(until) } else { Duration::ZERO };
+        let is_over = report.left == 0 && self.is_over_within(scene, patience_left).await;
+        if wait && report.left == 0 && !is_over {
+            return Err(not_over_yet(&report.scene, patience));
         }
+        if is_over { CloseReport::CLOSED } else { CloseReport::CLOSING }.clone_into(&mut report.state);
         Ok(Answer::Closed(report))
     }
 
-    /// Waits until the view says that a scene is over; no longer than until then.
-    async fn is_over_by(&self, scene: SceneId, until: Now) -> bool {
-        loop {
-            let view = self.around.post.view();
-            if view.scenes.get(&scene).is_none_or(|placement| placement.stage == SceneStage::Over) {
-                return true;
-            }
-            if self.around.clock.now() >= until {
-                return false;
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+    /// Waits until the view says that a scene is over. One look is taken in any case.
+    async fn is_over_within(&self, scene: SceneId, wait: Duration) -> bool {
+        let is_over = self.around.post.await_view(|view| {
+            let placement = view.scenes.get(&scene);
+            placement.is_none_or(|placement| placement.stage == SceneStage::Over).then_some(())
+        });
+        timeout(wait, is_over).await.is_ok()
+    }
+
+    fn left_until(&self, until: Now) -> Duration {
+        Duration::from_micros(until.since(self.around.clock.now()))
     }
 
     /// Tells how the closing of a scene of this node goes; waits for its end, or for the end of an attempt, if wanted.
@@ -207,8 +193,14 @@ impl Office {
         session == self.around.post.me() && self.around.post.is_of_node(from, self.around.manager.as_str())
     }
 
-    /// Asks the manager, again and again until it answers: it knows a repeat by its number.
-    async fn ask_manager(&self, request: impl Fn(u64) -> ManagerRequest, wait: Duration) -> Result<SceneId, Problem> {
+    /// Asks the manager, again and again until it answers: it knows a repeat by its number. `done` is what a scene is
+    /// then.
+    async fn ask_manager(
+        &self,
+        request: impl Fn(u64) -> ManagerRequest,
+        wait: Duration,
+        done: &str,
+    ) -> Result<SceneId, Problem> {
         let number = self.nonce().0;
         let (asker, mut answer) = oneshot::channel();
         self.wishes.borrow_mut().insert(number, asker);
@@ -236,19 +228,25 @@ impl Office {
                     self.around.manager,
                     wait.as_millis()
                 ),
-                state: None,
-                hint: Some("slipgate nodes      slipgate scenes".to_owned()),
+                state: Some(format!("whether it is {done} is not known: the manager may still take the request up")),
+                hint: Some("look before you ask again: slipgate scenes      slipgate nodes".to_owned()),
             }),
         }
     }
 }
 
-fn opened(placement: &ScenePlacement, view: &View) -> SceneReport {
+/// The same, with what state is left where nobody knows better.
+fn or_state(problem: Problem, state: &str) -> Problem {
+    Problem { state: problem.state.or_else(|| Some(state.to_owned())), ..problem }
+}
+
+/// A scene in which nobody is, or nobody who is known.
+fn nobody_in(placement: &ScenePlacement, state: &str, view: &View) -> SceneReport {
     SceneReport {
         id: placement.id.number(),
         scene: placement.name.to_string(),
         node: view.node_text(placement.node),
-        state: "open".to_owned(),
+        state: state.to_owned(),
         entities: 0,
         capacity: placement.capacity,
         arriving: 0,
@@ -293,6 +291,19 @@ fn not_open_yet(name: &NodeName, wait: Duration) -> Problem {
     }
 }
 
+fn not_over_yet(scene: &str, wait: Duration) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "still_closing".to_owned(),
+        text: format!(
+            "nobody is left in {scene}, but the manager has not said within {} ms that it is over",
+            wait.as_millis()
+        ),
+        state: Some("it takes nobody in, and its name is free as soon as the manager says so".to_owned()),
+        hint: Some("slipgate scenes      slipgate nodes".to_owned()),
+    }
+}
+
 /// What only the manager can decide is not asked of a desk on behalf of another.
 pub(super) fn only_the_manager() -> Problem {
     Problem {
@@ -320,8 +331,6 @@ fn refused(refusal: &SceneRefusal) -> Problem {
     Problem { kind, reason: reason.to_owned(), text: refusal.to_string(), state: None, hint: Some(hint.to_owned()) }
 }
 
-/// Between two looks at the view.
-const LOOK: Duration = Duration::from_millis(10);
 /// Between repeats of a request: above a round trip and a write to disk.
 const REPEAT_EVERY: Duration = Duration::from_millis(250);
 /// Entities named one by one that could not move.

@@ -1,0 +1,202 @@
+//! One node without links, whose manager is the test: it hears what the manager is asked, and says what the view is.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix::Actor;
+use slipgate_actors::chronicle::Chronicle;
+use slipgate_actors::clock::NodeClock;
+use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
+use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::drain;
+use slipgate_actors::lease::Lease;
+use slipgate_actors::link::dial::Caller;
+use slipgate_actors::mailbox::{Door, Mailbox};
+use slipgate_actors::member::{self, MemberActor};
+use slipgate_actors::post::Post;
+use slipgate_actors::router::RouterActor;
+use slipgate_actors::scene::SceneActor;
+use slipgate_actors::scenes::Scenes;
+use slipgate_actors::scenes::keeper::{SceneKeeper, Seen};
+use slipgate_actors::scenes::workshop::{Materials, Thread, Workshop};
+use slipgate_actors::transport::memory::MemoryNetwork;
+use slipgate_actors::types::Types;
+use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest, SceneNews};
+use slipgate_cluster::member::Welcome;
+use slipgate_cluster::message::{ManagerMessage, Message};
+use slipgate_cluster::view::{Home, Made, Member, ScenePlacement, SceneStage, View};
+use slipgate_cluster::{Envelope, Limits, NodeName, Now, Own, Place, Port, Session};
+use slipgate_entity::{RangeId, SceneId};
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+/// A node without links; its manager is a door that keeps what it is told.
+pub(crate) struct Node {
+    pub(crate) post: Post,
+    pub(crate) scenes: Scenes,
+    keeper: Mailbox<SceneKeeper>,
+    told: Kept,
+    /// What comes to a scene that is not there for anything else.
+    pub(crate) answers: Kept,
+    pub(crate) desk: Desk,
+    version: u64,
+}
+
+impl Node {
+    pub(crate) fn start() -> Self {
+        let clock = NodeClock::start();
+        let post = Post::new(me(), Arc::new(view(1, None)), Lease::new(Now(u64::MAX), clock));
+        let (told, answers) = (Kept::default(), Kept::default());
+        post.open(Port::Manager, Arc::new(told.clone()));
+        post.open(Port::Scene(asker().scene), Arc::new(answers.clone()));
+        let directory = Mailbox::new(DirectoryActor::new(post.clone(), clock, "n1".to_owned()).start(), 64);
+        post.open(Port::Directory, Arc::new(directory.clone()));
+        let range = ManagerReply::Range { session: me(), request: 1, counter: Counter::Online, range: RangeId(1) };
+        let to = Place { session: me(), port: Port::Directory };
+        post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
+        let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
+        let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
+        let types = Types::built_in();
+        let materials = Materials {
+            post: post.clone(),
+            clock,
+            types: types.clone(),
+            limits: Limits { tombstone: Duration::from_millis(30), ..Limits::default() },
+            directory: directory.clone(),
+            chronicle: chronicle.clone(),
+            threads: vec![Thread { arbiter: None, router: router.clone() }],
+        };
+        let scenes = Scenes::default();
+        let workshop = Workshop::new(materials, scenes.clone());
+        let keeper = Mailbox::new(SceneKeeper::new(workshop, post.clone(), clock, "n1".to_owned()).start(), 64);
+        let member = member::Surroundings {
+            post: post.clone(),
+            clock,
+            transport: Arc::new(MemoryNetwork::default()),
+            caller: Caller { cluster: "test".to_owned(), name: name("n1") },
+            manager: "n1".to_owned(),
+            seat: None,
+            chronicle: chronicle.clone(),
+            directory: directory.clone(),
+            scenes: scenes.clone(),
+            keeper: keeper.clone(),
+            silence: Duration::from_secs(5),
+            over: watch::Sender::new(false),
+        };
+        let welcome =
+            Welcome { session: me(), view: post.view(), lease: Duration::from_secs(3_600), asked: clock.now() };
+        let (drain, _, _) = drain::channel("n1", clock);
+        let desk = DeskActor::open(desk::Surroundings {
+            cluster: "test".to_owned(),
+            name: name("n1"),
+            manager: name("n1"),
+            version: "0",
+            message_bytes: Limits::default().message_bytes,
+            stage: watch::Sender::new(Stage::Working).subscribe(),
+            drain,
+            post: post.clone(),
+            clock,
+            types,
+            scenes: scenes.clone(),
+            keeper: keeper.clone(),
+            routers: vec![router],
+            directory,
+            member: Mailbox::new(MemberActor::new(welcome, member).start(), 64),
+            chronicle,
+        });
+        Self { post, scenes, keeper, told, answers, desk, version: 1 }
+    }
+
+    /// The next view, with this scene.
+    pub(crate) fn show(&mut self, scene: Option<(SceneId, SceneStage)>) {
+        self.version += 1;
+        let view = Arc::new(view(self.version, scene));
+        self.post.set_view(view.clone());
+        self.keeper.tell(Seen(view));
+    }
+
+    pub(crate) fn scene(&self, scene: SceneId) -> Mailbox<SceneActor> {
+        self.scenes.get(scene).expect("it is open")
+    }
+
+    pub(crate) async fn await_news(&self, scene: SceneId, news: SceneNews) {
+        let wanted = ManagerRequest::SceneIs { session: me(), scene, news };
+        self.await_request(&format!("{scene} is {news:?}"), |request| (*request == wanted).then_some(())).await;
+    }
+
+    /// Takes what the manager is told until it is asked for what is looked for.
+    pub(crate) async fn await_request<T>(&self, what: &str, find: impl Fn(&ManagerRequest) -> Option<T>) -> T {
+        let find = |message: &Message| match message {
+            Message::Manager(ManagerMessage::Request(request)) => find(request),
+            _ => None,
+        };
+        self.told.await_one(what, find).await
+    }
+}
+
+/// A door that keeps what comes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    messages: Arc<Mutex<Vec<Message>>>,
+    came: Arc<Notify>,
+}
+
+impl Kept {
+    pub(crate) fn taken(&self) -> Vec<Message> {
+        std::mem::take(&mut *self.messages.lock().expect("no holder panics"))
+    }
+
+    /// Takes what comes until it is what is looked for.
+    async fn await_one<T>(&self, what: &str, find: impl Fn(&Message) -> Option<T>) -> T {
+        let found = async {
+            loop {
+                if let Some(found) = self.taken().iter().find_map(&find) {
+                    return found;
+                }
+                self.came.notified().await;
+            }
+        };
+        timeout(LIMIT, found).await.unwrap_or_else(|_| panic!("it was not said: {what}"))
+    }
+}
+
+impl Door for Kept {
+    fn put(&self, envelopes: Vec<Envelope>) -> Vec<Envelope> {
+        let messages = envelopes.into_iter().map(|envelope| envelope.message);
+        self.messages.lock().expect("no holder panics").extend(messages);
+        self.came.notify_one();
+        Vec::new()
+    }
+}
+
+pub(crate) fn me() -> Session {
+    Session::new(1, 1)
+}
+
+/// Who asks, and hears the answers.
+pub(crate) fn asker() -> Own {
+    Own::new(me(), SceneId(9))
+}
+
+fn name(text: &str) -> NodeName {
+    NodeName::new(text).expect("a name")
+}
+
+fn view(version: u64, scene: Option<(SceneId, SceneStage)>) -> View {
+    let member = Member { session: me(), name: name("n1"), address: String::new(), admin: String::new() };
+    let placement = |(id, stage)| {
+        let made = Some(Made { by: me(), request: 1 });
+        let placement = ScenePlacement::declared(id, name("dungeon"), me().node, 10);
+        (id, ScenePlacement { stage, made, ..placement })
+    };
+    View {
+        version,
+        members: [(me().node, member)].into(),
+        scenes: scene.map(placement).into_iter().collect(),
+        homes: [(RangeId(1), Home::first(RangeId(1), me()))].into(),
+        ..View::default()
+    }
+}
+
+/// How long anything may take that only this process does.
+const LIMIT: Duration = Duration::from_secs(60);
