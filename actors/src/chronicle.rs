@@ -10,6 +10,7 @@ use slipgate_cluster::moves::MoveId;
 use slipgate_proto::admin::{Event, MoveReport};
 use tokio::sync::oneshot;
 
+use crate::clock::NodeClock;
 use crate::mailbox::{Counted, Mailbox};
 use crate::scene::Story;
 
@@ -20,6 +21,15 @@ pub enum Happening {
     Move(Story),
     /// Whatever else, without node and number.
     Else(Event),
+}
+
+impl Happening {
+    /// An event in the words of the log, that happens now.
+    #[must_use]
+    pub fn now(event: &str, fields: &serde_json::Value, clock: NodeClock) -> Self {
+        let (event, fields) = (event.to_owned(), fields.to_string());
+        Self::Else(Event { node: String::new(), number: 0, ts: clock.rfc3339(), event, fields })
+    }
 }
 
 /// Something that happened; see [`take_down`].

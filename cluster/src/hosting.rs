@@ -1,8 +1,10 @@
 //! A node's side of the scenes that are made at run time: what the view says, and what is there.
 //!
 //! ```text
-//!   View --> Opening, not there     --> Open      ... Opened --> Opened, until the view says Open
-//!            Closing, open here     --> Close     ... Cleared --> Cleared, until the view says Over
+//!   View --> Opening, not there     --> Open, Opened to the manager until the view says Open
+//!            Closing, open here     --> Close, and an attempt to clear it: Evacuate or Despawn
+//!                                                 ... AttemptEnded: somebody is left, and another may begin
+//!                                                 ... Cleared --> Over, Cleared until the view says so
 //!                                                 ... Forgotten --> End, and Forgotten until the row is gone
 //! ```
 //!
@@ -10,8 +12,9 @@
 //! as long as it does not. So a step is never lost, and none is taken twice.
 //!
 //! Keeps: a scene is opened once in a session, whatever old view comes late; its number is not told to be free before
-//! the scene has ended.
-//! Leaves out: declared scenes, which are there from start to stop; how a scene is cleared (`evacuation`).
+//! the scene has ended; a handle of a later scene is never one that an earlier scene of its number gave out here; a scene
+//! that is cleared by moving everybody out learns of the room that others have while it is.
+//! Leaves out: declared scenes, which are there from start to stop; who moves where (`evacuation`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +22,8 @@ use std::time::Duration;
 
 use slipgate_entity::SceneId;
 
+use crate::bounds::SCENES;
+use crate::evacuation::Target;
 use crate::manager::{ManagerRequest, SceneNews};
 use crate::view::{Clearing, ScenePlacement, SceneStage};
 use crate::{Now, Session, View};
@@ -28,12 +33,20 @@ use crate::{Now, Session, View};
 pub enum Input {
     /// The cluster has changed.
     View(Arc<View>),
-    /// A scene that was to be opened is there.
-    Opened(SceneId),
-    /// A scene that was to be opened cannot be.
-    NotOpened(SceneId),
+    /// The scenes that take newcomers, as they were counted on request.
+    Room(Vec<Target>),
+    /// An attempt to clear a scene is over, and somebody is left.
+    AttemptEnded(SceneId),
+    /// Somebody waits for the end of a scene, or for that of an attempt to clear it. Where none is under way, another
+    /// one begins.
+    Awaited(SceneId),
     /// Nobody is left in a scene that was to be closed.
-    Cleared(SceneId),
+    Cleared {
+        /// Which scene.
+        scene: SceneId,
+        /// The highest generation of a handle that it gave out.
+        highest_generation: u32,
+    },
     /// Nor does it know any more where everybody went.
     Forgotten(SceneId),
     /// Time passes.
@@ -43,15 +56,46 @@ pub enum Input {
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Open a scene. Answer at once.
-    Open(ScenePlacement),
-    /// Let nobody into a scene any more, and clear it. May come again, with another way.
-    Close {
+    /// Open a scene.
+    Open {
+        /// What the view says of it.
+        placement: ScenePlacement,
+        /// The generation that its first handles have.
+        first_generation: u32,
+    },
+    /// Tell people that a scene is not opened: there are as many as there may be, or its number is used up here.
+    CannotOpen(ScenePlacement),
+    /// Let nobody into a scene any more.
+    Close(SceneId),
+    /// Find out which scenes take newcomers, and how much room they have.
+    CountRoom,
+    /// Begin to move everybody out of a scene.
+    Evacuate {
         /// Which scene.
         scene: SceneId,
-        /// What becomes of those who are in it.
-        clearing: Clearing,
+        /// Where they can go.
+        targets: Vec<Target>,
+        /// When the attempt is over at the latest.
+        deadline: Now,
     },
+    /// Tell a scene that moves everybody out where they can go now.
+    Retarget {
+        /// Which scene.
+        scene: SceneId,
+        /// Where they can go.
+        targets: Vec<Target>,
+    },
+    /// Begin to despawn everybody in a scene.
+    Despawn {
+        /// Which scene.
+        scene: SceneId,
+        /// When the attempt is over at the latest.
+        deadline: Now,
+    },
+    /// Tell whoever waits for a scene that an attempt is over.
+    Wake(SceneId),
+    /// Nobody is in a scene any more: it is told of as over, and so is whoever waits for it.
+    Over(SceneId),
     /// End a scene: nothing is left of it.
     End(SceneId),
     /// Tell the manager.
@@ -64,6 +108,10 @@ pub struct Hosting {
     me: Session,
     view: Arc<View>,
     scenes: BTreeMap<SceneId, Hosted>,
+    /// By number: the highest generation of a handle that a scene of it gave out here.
+    generations: BTreeMap<u16, u32>,
+    /// When those that move everybody out hear of room again.
+    count_at: Now,
 }
 
 /// A scene that the view has placed here.
@@ -76,20 +124,35 @@ struct Hosted {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Opening,
     Open,
     NotOpened,
-    Closing(Clearing),
+    Closing {
+        clearing: Clearing,
+        attempt: Attempt,
+    },
     Cleared,
     /// Not there any more; remembered until the view agrees.
     Forgotten,
+}
+
+/// How far it is with clearing a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// It is not known yet where there is room.
+    Planned,
+    UnderWay,
+    /// Nothing happens before somebody asks for it.
+    Over,
+    /// Another one begins then.
+    OverUntil(Now),
 }
 
 impl Hosting {
     /// Those of a session that has just been welcomed: none.
     #[must_use]
     pub fn new(me: Session) -> Self {
-        Self { me, view: Arc::default(), scenes: BTreeMap::new() }
+        let (scenes, generations) = (BTreeMap::new(), BTreeMap::new());
+        Self { me, view: Arc::default(), scenes, generations, count_at: Now(0) }
     }
 
     /// Takes one input and appends what should follow.
@@ -101,14 +164,19 @@ impl Hosting {
                 }
                 self.view = view;
             }
-            Input::Opened(scene) => self.change(scene, State::Open, now),
-            Input::NotOpened(scene) => self.change(scene, State::NotOpened, now),
-            Input::Cleared(scene) => self.change(scene, State::Cleared, now),
+            Input::Room(targets) => self.spread(&targets, now, out),
+            Input::AttemptEnded(scene) => self.attempt_ended(scene, now, out),
+            Input::Awaited(scene) => self.begin_again(scene, now, out),
+            Input::Cleared { scene, highest_generation } => {
+                self.generations.insert(scene.number(), highest_generation);
+                self.change(scene, State::Cleared, now);
+                out.push(Output::Over(scene));
+            }
             Input::Forgotten(scene) => {
                 self.change(scene, State::Forgotten, now);
                 out.push(Output::End(scene));
             }
-            Input::Tick => {}
+            Input::Tick => self.tick(now, out),
         }
         self.compare(now, out);
     }
@@ -152,10 +220,7 @@ impl Hosting {
         let scene = placement.id;
         let Some(hosted) = self.scenes.get_mut(&scene) else {
             let state = match placement.stage {
-                SceneStage::Opening => {
-                    out.push(Output::Open(placement.clone()));
-                    State::Opening
-                }
+                SceneStage::Opening => self.open(placement, out),
                 // It was closed before this node had heard of it. An open one is of another mind's view.
                 SceneStage::Open | SceneStage::Closing(_) | SceneStage::Over => State::Forgotten,
             };
@@ -165,15 +230,97 @@ impl Hosting {
         if let SceneStage::Closing(clearing) = placement.stage {
             let begins = match hosted.state {
                 State::Open => true,
-                State::Closing(before) => before < clearing,
-                State::Opening | State::NotOpened | State::Cleared | State::Forgotten => false,
+                State::Closing { clearing: before, .. } => before < clearing,
+                State::NotOpened | State::Cleared | State::Forgotten => false,
             };
             if begins {
-                hosted.change(State::Closing(clearing), now);
-                out.push(Output::Close { scene, clearing });
+                hosted.change(State::Closing { clearing, attempt: Attempt::Over }, now);
+                out.push(Output::Close(scene));
+                self.begin_again(scene, now, out);
             }
         }
         self.tell(placement, now, out);
+    }
+
+    fn open(&self, placement: &ScenePlacement, out: &mut Vec<Output>) -> State {
+        let placement = placement.clone();
+        let highest = self.generations.get(&placement.id.number()).copied().unwrap_or(0);
+        match highest.checked_add(1).filter(|_| self.len() < SCENES) {
+            Some(first_generation) => {
+                out.push(Output::Open { placement, first_generation });
+                State::Open
+            }
+            None => {
+                out.push(Output::CannotOpen(placement));
+                State::NotOpened
+            }
+        }
+    }
+
+    /// Begins another attempt to clear a scene, unless one is under way.
+    fn begin_again(&mut self, scene: SceneId, now: Now, out: &mut Vec<Output>) {
+        let Some(Hosted { state: State::Closing { clearing, attempt }, .. }) = self.scenes.get_mut(&scene) else {
+            return;
+        };
+        match (&attempt, clearing) {
+            (Attempt::Planned | Attempt::UnderWay, _) => {}
+            (Attempt::Over | Attempt::OverUntil(_), Clearing::Move) => {
+                *attempt = Attempt::Planned;
+                out.push(Output::CountRoom);
+            }
+            (Attempt::Over | Attempt::OverUntil(_), Clearing::Despawn) => {
+                *attempt = Attempt::UnderWay;
+                out.push(Output::Despawn { scene, deadline: now + ATTEMPT });
+            }
+        }
+    }
+
+    /// It is known where there is room: for attempts that waited for it, and for those under way.
+    fn spread(&mut self, targets: &[Target], now: Now, out: &mut Vec<Output>) {
+        for (&scene, hosted) in &mut self.scenes {
+            let State::Closing { clearing: Clearing::Move, attempt } = &mut hosted.state else { continue };
+            let targets = targets.to_vec();
+            match attempt {
+                Attempt::Planned => {
+                    *attempt = Attempt::UnderWay;
+                    out.push(Output::Evacuate { scene, targets, deadline: now + ATTEMPT });
+                }
+                Attempt::UnderWay => out.push(Output::Retarget { scene, targets }),
+                Attempt::Over | Attempt::OverUntil(_) => {}
+            }
+        }
+    }
+
+    /// What was despawned once is not asked for its wish again: a home did not answer in time, and is asked anew.
+    fn attempt_ended(&mut self, scene: SceneId, now: Now, out: &mut Vec<Output>) {
+        if let Some(Hosted { state: State::Closing { clearing, attempt: attempt @ Attempt::UnderWay }, .. }) =
+            self.scenes.get_mut(&scene)
+        {
+            *attempt = match clearing {
+                Clearing::Move => Attempt::Over,
+                Clearing::Despawn => Attempt::OverUntil(now + AGAIN),
+            };
+            out.push(Output::Wake(scene));
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
+        let attempt = |hosted: &Hosted| match hosted.state {
+            State::Closing { clearing, attempt } => Some((clearing, attempt)),
+            State::Open | State::NotOpened | State::Cleared | State::Forgotten => None,
+        };
+        let is_due =
+            |hosted: &Hosted| matches!(attempt(hosted), Some((_, Attempt::OverUntil(again_at))) if again_at <= now);
+        let due: Vec<_> = self.scenes.iter().filter(|(_, hosted)| is_due(hosted)).map(|(scene, _)| *scene).collect();
+        for scene in due {
+            self.begin_again(scene, now, out);
+        }
+        let moves =
+            |hosted: &Hosted| matches!(attempt(hosted), Some((Clearing::Move, Attempt::Planned | Attempt::UnderWay)));
+        if self.count_at <= now {
+            self.count_at = now + COUNT_EVERY;
+            out.extend(self.scenes.values().any(moves).then_some(Output::CountRoom));
+        }
     }
 
     /// Tells the manager what the view does not say yet; not more often than makes sense.
@@ -184,7 +331,7 @@ impl Hosting {
             (State::NotOpened, _) => SceneNews::NotOpened,
             (State::Cleared, SceneStage::Closing(_)) => SceneNews::Cleared,
             (State::Forgotten, _) => SceneNews::Forgotten,
-            (State::Opening | State::Open | State::Closing(_) | State::Cleared, _) => return,
+            (State::Open | State::Closing { .. } | State::Cleared, _) => return,
         };
         if now < hosted.tell_at {
             return;
@@ -202,169 +349,12 @@ impl Hosted {
 
 /// Between two times that the manager is told the same: above a round trip and its write to disk.
 const TELL_EVERY: Duration = Duration::from_millis(500);
+/// Between two counts of the room that others have.
+const COUNT_EVERY: Duration = Duration::from_secs(2);
+/// How long one attempt to clear a scene may take: a scene of 100,000 takes some seconds, if others have room.
+const ATTEMPT: Duration = Duration::from_secs(60);
+/// How long a despawn waits that had no answer in time.
+const AGAIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::view::{Made, Member};
-    use crate::{NodeName, Now};
-
-    const DUNGEON: SceneId = SceneId(0x1_8000);
-
-    struct World {
-        hosting: Hosting,
-        now: Now,
-        version: u64,
-    }
-
-    impl World {
-        fn new() -> Self {
-            Self { hosting: Hosting::new(me()), now: Now(0), version: 0 }
-        }
-
-        /// Scenes are opened at once.
-        fn give(&mut self, input: Input) -> Vec<Output> {
-            let mut out = Vec::new();
-            self.hosting.handle(input, self.now, &mut out);
-            if out.iter().any(|output| matches!(output, Output::Open(_))) {
-                out.extend(self.give(Input::Opened(DUNGEON)));
-            }
-            out
-        }
-
-        /// The next view, with the dungeon at this stage; none: without it.
-        fn view(&mut self, stage: Option<SceneStage>) -> Vec<Output> {
-            self.version += 1;
-            self.give(Input::View(view(self.version, stage)))
-        }
-
-        /// With the dungeon open, as the view says.
-        fn open() -> Self {
-            let mut world = Self::new();
-            world.view(Some(SceneStage::Opening));
-            assert_eq!(world.view(Some(SceneStage::Open)), []);
-            world
-        }
-
-        fn pass_ms(&mut self, ms: u64) -> Vec<Output> {
-            self.now = Now(self.now.0 + ms * 1000);
-            self.give(Input::Tick)
-        }
-    }
-
-    fn me() -> Session {
-        Session::new(2, 5)
-    }
-
-    fn placement(stage: SceneStage) -> ScenePlacement {
-        let made = Some(Made { by: Session::new(1, 1), request: 1 });
-        let name = NodeName::new("dungeon").expect("a name");
-        ScenePlacement { stage, made, ..ScenePlacement::declared(DUNGEON, name, me().node, 50) }
-    }
-
-    fn view(version: u64, stage: Option<SceneStage>) -> Arc<View> {
-        let name = NodeName::new("n2").expect("a name");
-        let member = Member { session: me(), name: name.clone(), address: String::new(), admin: String::new() };
-        let declared = ScenePlacement::declared(SceneId(1), name, me().node, 9);
-        let scenes = stage.map(placement).into_iter().chain([declared]).map(|scene| (scene.id, scene)).collect();
-        Arc::new(View { version, members: [(me().node, member)].into(), scenes, ..View::default() })
-    }
-
-    fn tells(news: SceneNews) -> Output {
-        Output::Ask(ManagerRequest::SceneIs { session: me(), scene: DUNGEON, news })
-    }
-
-    #[test]
-    fn a_scene_is_opened_once_and_the_manager_is_told_until_the_view_says_so() {
-        let mut world = World::new();
-        let opens = Output::Open(placement(SceneStage::Opening));
-        assert_eq!(world.view(Some(SceneStage::Opening)), [opens, tells(SceneNews::Opened)]);
-        assert_eq!(world.view(Some(SceneStage::Opening)), []);
-        assert_eq!(world.pass_ms(499), []);
-        assert_eq!(world.pass_ms(1), [tells(SceneNews::Opened)]);
-        assert_eq!(world.view(Some(SceneStage::Open)), []);
-        assert_eq!(world.pass_ms(60_000), []);
-    }
-
-    #[test]
-    fn a_scene_that_closes_is_cleared_then_over_then_forgotten_and_its_actor_ended() {
-        let mut world = World::open();
-        let closing = Some(SceneStage::Closing(Clearing::Move));
-        assert_eq!(world.view(closing), [Output::Close { scene: DUNGEON, clearing: Clearing::Move }]);
-        assert_eq!(world.view(closing), []);
-        assert_eq!(world.give(Input::Cleared(DUNGEON)), [tells(SceneNews::Cleared)]);
-        assert_eq!(world.pass_ms(500), [tells(SceneNews::Cleared)]);
-        assert_eq!(world.view(Some(SceneStage::Over)), []);
-        assert_eq!((world.pass_ms(500), world.hosting.len()), (vec![], 1));
-        let out = world.give(Input::Forgotten(DUNGEON));
-        assert_eq!(out, [Output::End(DUNGEON), tells(SceneNews::Forgotten)]);
-        assert_eq!(world.pass_ms(500), [tells(SceneNews::Forgotten)]);
-        assert_eq!(world.view(None), []);
-        assert!(world.hosting.scenes.is_empty());
-    }
-
-    #[test]
-    fn a_scene_may_be_cleared_another_way_while_it_closes() {
-        let mut world = World::open();
-        world.view(Some(SceneStage::Closing(Clearing::Move)));
-        let despawns = Output::Close { scene: DUNGEON, clearing: Clearing::Despawn };
-        assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Despawn))), [despawns]);
-        assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Despawn))), []);
-        world.give(Input::Cleared(DUNGEON));
-        assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Despawn))), []);
-    }
-
-    #[test]
-    fn a_scene_that_was_closed_before_this_node_heard_of_it_is_not_opened() {
-        for stage in [SceneStage::Closing(Clearing::Move), SceneStage::Open, SceneStage::Over] {
-            let mut world = World::new();
-            assert_eq!(world.view(Some(stage)), [tells(SceneNews::Forgotten)]);
-            assert!(world.hosting.is_empty());
-            world.view(None);
-            assert!(world.hosting.scenes.is_empty());
-        }
-    }
-
-    #[test]
-    fn a_scene_that_is_forgotten_is_not_opened_again_by_a_view_that_is_behind() {
-        let mut world = World::open();
-        world.view(Some(SceneStage::Closing(Clearing::Move)));
-        world.give(Input::Cleared(DUNGEON));
-        world.give(Input::Forgotten(DUNGEON));
-        assert_eq!(world.give(Input::View(view(1, Some(SceneStage::Opening)))), []);
-        assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Move))), []);
-        assert_eq!(world.pass_ms(500), [tells(SceneNews::Forgotten)]);
-    }
-
-    #[test]
-    fn a_scene_that_cannot_be_opened_is_told_until_its_row_is_gone() {
-        let mut world = World { version: 1, ..World::new() };
-        let mut out = Vec::new();
-        world.hosting.handle(Input::View(view(1, Some(SceneStage::Opening))), world.now, &mut out);
-        assert_eq!(out, [Output::Open(placement(SceneStage::Opening))], "nothing is told before it is there");
-        assert_eq!(world.give(Input::NotOpened(DUNGEON)), [tells(SceneNews::NotOpened)]);
-        assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Move))), []);
-        assert_eq!(world.pass_ms(500), [tells(SceneNews::NotOpened)]);
-        world.view(None);
-        assert!(world.hosting.scenes.is_empty());
-    }
-
-    #[test]
-    fn scenes_of_others_declared_ones_and_those_of_another_life_are_left_alone() {
-        let mut world = World::new();
-        assert_eq!(world.view(None), []);
-        let mut other = View::clone(&view(2, Some(SceneStage::Opening)));
-        other.members.get_mut(&me().node).expect("a member").session = Session::new(2, 6);
-        assert_eq!(world.give(Input::View(Arc::new(other))), []);
-        let mut elsewhere = View::clone(&view(3, Some(SceneStage::Opening)));
-        elsewhere.scenes.get_mut(&DUNGEON).expect("a scene").node = Session::new(3, 1).node;
-        assert_eq!(world.give(Input::View(Arc::new(elsewhere))), []);
-    }
-
-    #[test]
-    fn a_scene_that_the_view_does_not_know_any_more_goes_on_until_it_is_closed() {
-        let mut world = World::open();
-        assert_eq!(world.view(None), []);
-        assert_eq!(world.hosting.len(), 1);
-    }
-}
+mod tests;

@@ -228,6 +228,12 @@ impl View {
         self.members.get(&node).map_or_else(|| format!("node{}", node.0), |member| member.name.to_string())
     }
 
+    /// Name of a scene for people: its name, or its number where the name is not known.
+    #[must_use]
+    pub fn scene_text(&self, scene: SceneId) -> String {
+        self.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string())
+    }
+
     /// A scene of a session for logs: `forest@n1`.
     #[must_use]
     pub fn own_text(&self, own: Own) -> String {

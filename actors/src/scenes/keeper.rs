@@ -1,7 +1,6 @@
 //! Opens and ends the scenes of this node that are made at run time, as the view says.
 //!
-//! Keeps: a scene that closes by moving everybody out learns of the room that others have while it does; whoever waits
-//! for its end is told when an attempt is over.
+//! Keeps: whoever waits for the end of a scene is told when an attempt to clear it is over.
 //! Leaves out: decisions (`slipgate_cluster::hosting`, `slipgate_cluster::evacuation`).
 
 use std::collections::BTreeMap;
@@ -14,10 +13,10 @@ use slipgate_cluster::bounds::SCENES;
 use slipgate_cluster::evacuation::Target;
 use slipgate_cluster::hosting::{Hosting, Input, Output};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
-use slipgate_cluster::view::{Clearing, ScenePlacement};
+use slipgate_cluster::view::ScenePlacement;
 use slipgate_cluster::{Port, View};
 use slipgate_entity::SceneId;
-use slipgate_proto::admin::{Answer, Event, Question};
+use slipgate_proto::admin::{Answer, Question};
 use tokio::sync::oneshot;
 
 use super::Scenes;
@@ -27,7 +26,7 @@ use crate::clock::NodeClock;
 use crate::desk::Desk;
 use crate::mailbox::{Halt, Mailbox};
 use crate::post::Post;
-use crate::scene::{CloseScene, Evacuate};
+use crate::scene::{CloseScene, Evacuate, SceneActor};
 
 /// The cluster has changed.
 #[derive(Debug, Message)]
@@ -85,35 +84,15 @@ pub struct SceneKeeper {
     manager: String,
     desk: Option<Desk>,
     mailbox: Option<Mailbox<SceneKeeper>>,
-    clearings: BTreeMap<SceneId, Attempt>,
     waiting: BTreeMap<SceneId, Vec<oneshot::Sender<()>>>,
-    /// By number: the highest generation that a handle of an ended scene has.
-    generations: BTreeMap<u16, u32>,
-}
-
-/// How a scene is being cleared.
-#[derive(Clone, Copy, Debug)]
-struct Attempt {
-    clearing: Clearing,
-    under_way: bool,
 }
 
 impl SceneKeeper {
     /// A keeper that makes scenes in `workshop`; `manager` is the name of the manager's node.
     #[must_use]
     pub fn new(workshop: Workshop, post: Post, clock: NodeClock, manager: String) -> Self {
-        Self {
-            machine: Hosting::new(post.me()),
-            workshop,
-            post,
-            clock,
-            manager,
-            desk: None,
-            mailbox: None,
-            clearings: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            generations: BTreeMap::new(),
-        }
+        let machine = Hosting::new(post.me());
+        Self { machine, workshop, post, clock, manager, desk: None, mailbox: None, waiting: BTreeMap::new() }
     }
 
     fn scenes(&self) -> &Scenes {
@@ -125,11 +104,27 @@ impl SceneKeeper {
         self.machine.handle(input, self.clock.now(), &mut out);
         for output in out {
             match output {
-                Output::Open(placement) => {
-                    let answer = self.open(&placement);
-                    self.give(answer, ctx);
+                Output::Open { placement, first_generation } => self.open(&placement, first_generation),
+                Output::CannotOpen(ScenePlacement { id, name, .. }) => tracing::warn!(
+                    event = "scene.not_opened", scene = %name, number = %id,
+                    "this node cannot open scene {name}: it has {SCENES} already, or its number is used up here"
+                ),
+                Output::Close(scene) => {
+                    self.tell_scene(scene, CloseScene);
+                    self.chronicle("scene.closing", scene);
                 }
-                Output::Close { scene, clearing } => self.close(scene, clearing, ctx),
+                Output::CountRoom => self.count_room(ctx),
+                Output::Evacuate { scene, targets, deadline } => {
+                    self.tell_scene(scene, Evacuate::Begin { targets, deadline });
+                }
+                Output::Retarget { scene, targets } => self.tell_scene(scene, Evacuate::Retarget(targets)),
+                Output::Despawn { scene, deadline } => self.tell_scene(scene, Evacuate::Despawn { deadline }),
+                Output::Wake(scene) => self.wake(scene),
+                Output::Over(scene) => {
+                    self.scenes().set_over(scene);
+                    self.chronicle("scene.closed", scene);
+                    self.wake(scene);
+                }
                 Output::End(scene) => {
                     if let Some(mailbox) = self.workshop.close(scene) {
                         mailbox.tell(Halt);
@@ -144,36 +139,28 @@ impl SceneKeeper {
         }
     }
 
-    fn open(&mut self, placement: &ScenePlacement) -> Input {
+    fn tell_scene<M>(&self, scene: SceneId, message: M)
+    where
+        M: Message<Result = ()> + Send + 'static,
+        SceneActor: Handler<M>,
+    {
+        if let Some(mailbox) = self.scenes().get(scene) {
+            mailbox.tell(message);
+        }
+    }
+
+    fn open(&mut self, placement: &ScenePlacement, first_generation: u32) {
         let ScenePlacement { id: scene, name, capacity, .. } = placement;
-        let highest = self.generations.get(&scene.number()).copied().unwrap_or(0);
-        let first_generation = highest.checked_add(1).filter(|_| self.machine.len() <= SCENES);
-        let Some(first_generation) = first_generation else {
-            tracing::warn!(
-                event = "scene.not_opened", scene = %name, number = %scene,
-                "this node cannot open scene {name}: it has {SCENES} already, or its number is used up here"
-            );
-            return Input::NotOpened(*scene);
-        };
         let keeper = self.mailbox.clone();
         self.workshop.open(Plan { scene: *scene, capacity: *capacity, first_generation, keeper });
         tracing::info!(event = "scene.opened", scene = %name, number = %scene, capacity, "scene {name} is open");
         self.chronicle("scene.opened", *scene);
-        Input::Opened(*scene)
     }
 
     /// Tells watchers about a scene, in the words of the log.
     fn chronicle(&self, event: &str, scene: SceneId) {
-        let view = self.post.view();
-        let name = view.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string());
-        let event = Event {
-            node: String::new(),
-            number: 0,
-            ts: self.clock.rfc3339(),
-            event: event.to_owned(),
-            fields: json!({ "scene": name, "number": scene.to_string() }).to_string(),
-        };
-        take_down(self.workshop.chronicle(), Happening::Else(event));
+        let fields = json!({ "scene": self.post.view().scene_text(scene), "number": scene.to_string() });
+        take_down(self.workshop.chronicle(), Happening::now(event, &fields, self.clock));
     }
 
     fn tell_gauges(&self) {
@@ -184,35 +171,8 @@ impl SceneKeeper {
         }
     }
 
-    fn close(&mut self, scene: SceneId, clearing: Clearing, ctx: &mut Context<Self>) {
-        let Some(mailbox) = self.scenes().get(scene) else { return };
-        mailbox.tell(CloseScene);
-        self.chronicle("scene.closing", scene);
-        self.clearings.insert(scene, Attempt { clearing, under_way: true });
-        self.begin(scene, ctx);
-    }
-
-    /// Begins an attempt to clear a scene.
-    fn begin(&mut self, scene: SceneId, ctx: &mut Context<Self>) {
-        let Some(attempt) = self.clearings.get_mut(&scene) else { return };
-        attempt.under_way = true;
-        match attempt.clearing {
-            Clearing::Move => self.with_targets(ctx, move |actor, targets| {
-                let still = actor.clearings.get(&scene).is_some_and(|attempt| attempt.clearing == Clearing::Move);
-                if let Some(mailbox) = actor.scenes().get(scene).filter(|_| still) {
-                    mailbox.tell(Evacuate::Begin { targets, deadline: actor.clock.now() + ATTEMPT });
-                }
-            }),
-            Clearing::Despawn => {
-                if let Some(mailbox) = self.scenes().get(scene) {
-                    mailbox.tell(Evacuate::Despawn { deadline: self.clock.now() + ATTEMPT });
-                }
-            }
-        }
-    }
-
     /// Finds out which scenes take newcomers, and how much room they have.
-    fn with_targets(&self, ctx: &mut Context<Self>, then: impl FnOnce(&mut Self, Vec<Target>) + 'static) {
+    fn count_room(&self, ctx: &mut Context<Self>) {
         let (post, desk) = (self.post.clone(), self.desk.clone());
         let targets = async move {
             let told = match desk {
@@ -232,42 +192,9 @@ impl SceneKeeper {
             };
             view.scenes.values().filter_map(target).collect()
         };
-        ctx.spawn(actix::fut::ActorFutureExt::map(
-            targets.into_actor(self),
-            |targets: Vec<Target>, actor: &mut Self, _| {
-                then(actor, targets);
-            },
-        ));
-    }
-
-    /// Those that move everybody out hear how much room there is now.
-    fn retarget(&mut self, ctx: &mut Context<Self>) {
-        let moves = |attempt: &Attempt| attempt.under_way && attempt.clearing == Clearing::Move;
-        if !self.clearings.values().any(moves) {
-            return;
-        }
-        self.with_targets(ctx, move |actor, targets| {
-            for (scene, _) in actor.clearings.iter().filter(|(_, attempt)| moves(attempt)) {
-                if let Some(mailbox) = actor.scenes().get(*scene) {
-                    mailbox.tell(Evacuate::Retarget(targets.clone()));
-                }
-            }
-        });
-    }
-
-    fn attempt_ended(&mut self, scene: SceneId, ctx: &mut Context<Self>) {
-        if let Some(attempt) = self.clearings.get_mut(&scene) {
-            attempt.under_way = false;
-            if attempt.clearing == Clearing::Despawn {
-                // A home did not answer in time. What was despawned once is not asked for its wish again.
-                ctx.run_later(AGAIN, move |actor, ctx| {
-                    if actor.clearings.get(&scene).is_some_and(|attempt| !attempt.under_way) {
-                        actor.begin(scene, ctx);
-                    }
-                });
-            }
-        }
-        self.wake(scene);
+        ctx.spawn(actix::fut::ActorFutureExt::map(targets.into_actor(self), |targets, actor: &mut Self, ctx| {
+            actor.give(Input::Room(targets), ctx);
+        }));
     }
 
     fn wake(&mut self, scene: SceneId) {
@@ -287,7 +214,6 @@ impl Actor for SceneKeeper {
             actor.give(Input::Tick, ctx);
             actor.tell_gauges();
         });
-        ctx.run_interval(RETARGET, Self::retarget);
     }
 }
 
@@ -312,15 +238,8 @@ impl Handler<SceneTells> for SceneKeeper {
 
     fn handle(&mut self, SceneTells { scene, news }: SceneTells, ctx: &mut Context<Self>) {
         match news {
-            SceneNews::Evacuated => self.attempt_ended(scene, ctx),
-            SceneNews::Cleared { highest_generation } => {
-                self.clearings.remove(&scene);
-                self.generations.insert(scene.number(), highest_generation);
-                self.scenes().set_over(scene);
-                self.chronicle("scene.closed", scene);
-                self.give(Input::Cleared(scene), ctx);
-                self.wake(scene);
-            }
+            SceneNews::Evacuated => self.give(Input::AttemptEnded(scene), ctx),
+            SceneNews::Cleared { highest_generation } => self.give(Input::Cleared { scene, highest_generation }, ctx),
             SceneNews::Forgotten => self.give(Input::Forgotten(scene), ctx),
         }
     }
@@ -337,9 +256,7 @@ impl Handler<Await> for SceneKeeper {
         let waiting = self.waiting.entry(scene).or_default();
         waiting.retain(|reply| !reply.is_closed());
         waiting.push(reply);
-        if self.clearings.get(&scene).is_some_and(|attempt| !attempt.under_way) {
-            self.begin(scene, ctx);
-        }
+        self.give(Input::Awaited(scene), ctx);
     }
 }
 
@@ -355,9 +272,3 @@ impl Handler<Halt> for SceneKeeper {
 const MAILBOX: usize = 1 << 16;
 /// How often it is looked whether the manager knows.
 const TICK: Duration = Duration::from_millis(250);
-/// Between two counts of the room that others have.
-const RETARGET: Duration = Duration::from_secs(2);
-/// How long one attempt to clear a scene may take: a scene of 100,000 takes some seconds, if others have room.
-const ATTEMPT: Duration = Duration::from_secs(60);
-/// How long a despawn waits that had no answer in time.
-const AGAIN: Duration = Duration::from_secs(1);
