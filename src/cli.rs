@@ -10,6 +10,7 @@ pub mod drain;
 pub mod failure;
 pub mod globals;
 pub mod health;
+mod kept;
 pub mod lists;
 pub mod migrate;
 pub mod node;

@@ -9,7 +9,7 @@ use serde_json::json;
 use slipgate_cluster::member::{Input, Member, Output, Welcome};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::{NodeId, Port, Session, View};
-use slipgate_proto::admin::{Event, LinkReport};
+use slipgate_proto::admin::LinkReport;
 use tokio::sync::{oneshot, watch};
 
 use crate::chronicle::{Chronicle, Happening, take_down};
@@ -278,14 +278,7 @@ impl MemberActor {
             "peer": self.around.post.view().node_text(session.node),
             "incarnation": session.incarnation.0,
         });
-        let event = Event {
-            node: String::new(),
-            number: 0,
-            ts: self.around.clock.rfc3339(),
-            event: event.to_owned(),
-            fields: fields.to_string(),
-        };
-        take_down(&self.around.chronicle, Happening::Else(event));
+        take_down(&self.around.chronicle, Happening::now(event, &fields, self.around.clock));
     }
 
     fn lost(&self, session: Session) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
+use futures_util::future::join_all;
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
 use slipgate_cluster::scene::Orphan;
@@ -13,7 +14,7 @@ use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
 use crate::clock::NodeClock;
-use crate::mailbox::{Halt, Mail};
+use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 
 /// Messages of a tool, to be sent in this order.
@@ -33,12 +34,21 @@ pub struct SendBatch {
 #[rtype(result = "()")]
 pub struct Adopt(pub Vec<Orphan>);
 
+/// How many messages wait in a node's routers, all together. One that has ended has none.
+pub async fn backlog(routers: &[Mailbox<RouterActor>]) -> u64 {
+    let ask = |router: &Mailbox<RouterActor>| {
+        let (reply, waiting) = oneshot::channel();
+        router.tell(Backlog { reply });
+        waiting
+    };
+    join_all(routers.iter().map(ask)).await.into_iter().map(|waiting| waiting.unwrap_or(0)).sum()
+}
+
 /// Asks how many messages wait.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Backlog {
-    /// Takes the number.
-    pub reply: oneshot::Sender<u64>,
+struct Backlog {
+    reply: oneshot::Sender<u64>,
 }
 
 /// A router's actor.

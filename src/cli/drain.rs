@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
-use slipgate_proto::admin::{DrainReport, KeptRow};
+use slipgate_proto::admin::DrainReport;
 
 use super::console::{Console, micros, printable};
 use super::failure::{Exit, Failure};
 use super::globals::Format;
+use super::kept::{entities, with_kept};
 use crate::admin::body::DrainBody;
 use crate::client::{CallError, Client, segment};
 
@@ -145,25 +146,12 @@ fn told(report: &DrainReport) -> String {
         DrainReport::KEPT => format!("{node} is not empty: {numbers}"),
         _ => format!("{node} does not drain"),
     };
-    let row = |row: &KeptRow| {
-        let KeptRow { entity, label, scene, text, .. } = row;
-        let name = label.as_ref().map_or_else(|| entity.clone(), |label| format!("{label} ({entity})"));
-        format!("\n  {name} in {scene}: {text}")
-    };
-    let rows: String = report.kept_first.iter().map(row).collect();
-    let more = kept.saturating_sub(report.kept_first.len() as u64);
-    let more = if rows.is_empty() || more == 0 { String::new() } else { format!("\n  and {more} more") };
-    let told = format!("{line}{rows}{more}");
-    told.lines().map(printable).collect::<Vec<_>>().join("\n")
+    with_kept(&line, &report.kept_first, *kept)
 }
 
 fn cancelled(report: &DrainReport) -> String {
     let DrainReport { node, moved, entities, .. } = report;
     printable(&format!("{node} goes on; {moved} of {entities} entities have moved and stay where they are"))
-}
-
-fn entities(count: u64) -> String {
-    if count == 1 { "1 entity".into() } else { format!("{count} entities") }
 }
 
 /// How far it is: one line that changes on a terminal, lines elsewhere, nothing beside JSON.

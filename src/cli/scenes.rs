@@ -2,10 +2,11 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
-use slipgate_proto::admin::{Clearing, CloseReport, KeptRow, SceneReport};
+use slipgate_proto::admin::{Clearing, CloseReport, SceneReport};
 
 use super::console::{Column, Console, number, printable, text};
 use super::failure::{Exit, Failure};
+use super::kept::{entities, with_kept};
 use crate::admin::body::{CAPACITY_DEFAULT, CloseBody, OpenBody};
 use crate::client::{Client, segment};
 
@@ -89,8 +90,7 @@ fn close(args: &CloseArgs, client: &Client, console: &mut Console<'_>) -> Result
     if !args.wait || state == CloseReport::CLOSED {
         return Ok(());
     }
-    let who = if *left == 1 { "1 entity".to_owned() } else { format!("{left} entities") };
-    Err(Failure::new(Exit::Refused, "kept", printable(&format!("{who} of {scene} could not move")))
+    Err(Failure::new(Exit::Refused, "kept", printable(&format!("{} of {scene} could not move", entities(*left))))
         .with_state(printable(&format!("{scene} takes nobody in, and ends as soon as nobody is left in it")))
         .with_hint(printable(&format!(
             "slipgate scenes close {scene} --wait   once there is room      slipgate scenes close {scene} --despawn"
@@ -108,15 +108,7 @@ fn told(report: &CloseReport) -> String {
     } else {
         format!("{scene}@{node} is closing: {moved} moved, {gone} gone otherwise, {left} left")
     };
-    let row = |row: &KeptRow| {
-        let KeptRow { entity, label, text, .. } = row;
-        let name = label.as_ref().map_or_else(|| entity.clone(), |label| format!("{label} ({entity})"));
-        format!("\n  {name}: {text}")
-    };
-    let rows: String = kept_first.iter().map(row).collect();
-    let more = left.saturating_sub(kept_first.len() as u64);
-    let more = if rows.is_empty() || more == 0 { String::new() } else { format!("\n  and {more} more") };
-    format!("{line}{rows}{more}").lines().map(printable).collect::<Vec<_>>().join("\n")
+    with_kept(&line, kept_first, *left)
 }
 
 fn columns() -> [Column<SceneReport>; 8] {

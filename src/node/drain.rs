@@ -24,9 +24,7 @@ use slipgate_actors::member::Intent;
 use slipgate_actors::scene::{Evacuate, HowFar, Remaining, Wind};
 use slipgate_cluster::evacuation::Target;
 use slipgate_cluster::{NodeName, Now};
-use slipgate_proto::admin::{
-    self, Answer, DrainReport, KeptRow, PauseReport, Problem, ProblemKind, Question, SceneReport,
-};
+use slipgate_proto::admin::{Answer, DrainReport, KeptRow, PauseReport, Problem, ProblemKind, Question, SceneReport};
 use tokio::sync::watch;
 
 use super::stop::{self, Wish};
@@ -384,14 +382,7 @@ impl<'a> Drain<'a> {
     }
 
     fn chronicle(&self, event: &str, fields: &serde_json::Value) {
-        let event = admin::Event {
-            node: String::new(),
-            number: 0,
-            ts: self.clock.rfc3339(),
-            event: event.to_owned(),
-            fields: fields.to_string(),
-        };
-        take_down(&self.wired.chronicle, Happening::Else(event));
+        take_down(&self.wired.chronicle, Happening::now(event, fields, self.clock));
     }
 
     fn took_ms(&self) -> u64 {

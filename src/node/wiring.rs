@@ -27,7 +27,7 @@ use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::member::{self, Goodbye, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{Backlog, RouterActor};
+use slipgate_actors::router::{self, RouterActor};
 use slipgate_actors::scene::{AskScene, HowFar, Question, Remaining, SceneActor, Wind};
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{Meet, SceneKeeper};
@@ -207,12 +207,7 @@ impl Wired {
 
     /// Messages accepted from tools here that have no answer yet.
     pub(super) async fn backlog(&self) -> u64 {
-        let ask = |router: &Mailbox<RouterActor>| {
-            let (reply, backlog) = oneshot::channel();
-            router.tell(Backlog { reply });
-            backlog
-        };
-        join_all(self.routers.iter().map(ask)).await.into_iter().map(|backlog| backlog.unwrap_or(0)).sum()
+        router::backlog(&self.routers).await
     }
 
     /// Asks every scene; none where the scene has ended.

@@ -94,13 +94,11 @@ impl Office {
     }
 
     pub(super) fn row(&self, scene: SceneId, entity: &SceneEntity) -> EntityRow {
-        let view = self.around.post.view();
-        let name = view.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string());
         EntityRow {
             entity: entity.entity.to_string(),
             type_name: entity.stand.identity.type_name.to_string(),
             label: entity.stand.identity.label.clone(),
-            scene: name,
+            scene: self.scene_name(scene),
             node: self.around.name.to_string(),
             state: entity.stand.phase.to_owned(),
             epoch: entity.stand.epoch.as_u64(),

@@ -12,7 +12,7 @@ use super::{Office, Stage};
 use crate::chronicle::Tally;
 use crate::directory::Census;
 use crate::member::AskStanding;
-use crate::router::Backlog;
+use crate::router;
 use crate::scene::{AskScene, Question, SceneCensus, SceneEntity, explain, outcome_word, place_after, scene_text};
 
 impl Office {
@@ -38,12 +38,7 @@ impl Office {
         around.directory.tell(Census { reply });
         let (reply, tally) = oneshot::channel();
         around.chronicle.tell(Tally { reply });
-        let backlogs = around.routers.iter().map(|router| {
-            let (reply, backlog) = oneshot::channel();
-            router.tell(Backlog { reply });
-            backlog
-        });
-        let backlogs = join_all(backlogs.collect::<Vec<_>>()).await;
+        let waiting = router::backlog(&around.routers).await;
         let (holdings, counts) = (holdings.await.unwrap_or_default(), tally.await.unwrap_or_default());
         let standing = around.member.addr().send(AskStanding).await.ok();
         let lease_left = standing.as_ref().map(|standing| standing.lease_left).unwrap_or_default();
@@ -67,7 +62,7 @@ impl Office {
             moves_refused: counts.refused,
             moves_failed: counts.failed,
             applied: sum(|census| census.applied),
-            waiting: backlogs.into_iter().filter_map(Result::ok).sum(),
+            waiting,
             ranges: holdings.ranges,
             lease_left_ms: u64::try_from(lease_left.as_millis()).unwrap_or(u64::MAX),
             uptime_s: around.clock.now().0 / 1_000_000,
@@ -137,8 +132,7 @@ impl Office {
     }
 
     pub(super) fn scene_name(&self, scene: SceneId) -> String {
-        let view = self.around.post.view();
-        view.scenes.get(&scene).map_or_else(|| scene.to_string(), |known| known.name.to_string())
+        self.around.post.view().scene_text(scene)
     }
 
     pub(super) fn entity_report(&self, scene: SceneId, found: &SceneEntity, body: String) -> EntityReport {

@@ -237,7 +237,7 @@ impl SceneActor {
 
     pub(super) fn remaining(&self, limit: usize) -> Remaining {
         let view = self.around.post.view();
-        let scene = view.scenes.get(&self.me.scene).map_or_else(|| self.me.scene.to_string(), |s| s.name.to_string());
+        let scene = view.scene_text(self.me.scene);
         let kept = self.evacuating.as_ref().and_then(|evacuating| evacuating.done.as_ref()).map(|done| &done.kept);
         let why = |entity: OnlineId| {
             let at = kept?.binary_search_by_key(&entity, |(entity, _)| *entity).ok()?;

@@ -45,7 +45,7 @@ impl SceneActor {
 
     fn tell_alone(&self, gauges: [usize; 3]) {
         let view = self.around.post.view();
-        let name = view.scenes.get(&self.me.scene).map_or_else(|| self.me.scene.to_string(), |s| s.name.to_string());
+        let name = view.scene_text(self.me.scene);
         for (key, value) in GAUGES.into_iter().zip(gauges) {
             metrics::gauge!(key, "scene" => name.clone()).set(float(value));
         }
