@@ -18,13 +18,12 @@ mod question;
 mod story;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
 use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, Output, Scene, Settings, Ticket};
-use slipgate_cluster::{Envelope, Now, Own, Port, Session, evacuation};
+use slipgate_cluster::{Envelope, Now, Own, Session, evacuation};
 use slipgate_entity::OnlineId;
 
 use self::bodies::Bodies;
@@ -270,9 +269,7 @@ impl Actor for SceneActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        let mailbox = Mailbox::new(ctx.address(), MAILBOX);
-        self.around.post.open(Port::Scene(self.me.scene), Arc::new(mailbox.clone()));
-        self.mailbox = Some(mailbox);
+        self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
         ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
         ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
     }
