@@ -15,6 +15,8 @@
 //! |---|---|
 //! | `GET /api/v1/status` | the cluster at a glance |
 //! | `GET /api/v1/nodes`, `scenes` | lists |
+//! | `POST /api/v1/scenes` | makes a scene |
+//! | `POST /api/v1/scenes/{scene}/close` | closes one that was made at run time |
 //! | `GET /api/v1/entities?scene=&limit=` | entities, by scene and id |
 //! | `GET /api/v1/lost?limit=` | entities that were lost with their nodes |
 //! | `GET /api/v1/entities/{id}` | one entity, by id, unique prefix or label |

@@ -7,6 +7,8 @@
 //!                       post ----> links (one per peer) ----> other nodes
 //!                        |
 //!                        +----> directory, member, manager (on its node)
+//!
+//!   member -- view --> scene keeper -- makes and ends --> scenes
 //! ```
 //!
 //! | module | holds |

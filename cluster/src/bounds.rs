@@ -61,7 +61,8 @@ pub const RANGES_PER_SESSION: u64 = 1_024;
 /// view must fit into a handshake.
 pub const NODES: usize = 1_024;
 
-/// Scenes that a cluster may have, for the same reason.
+/// Scenes that a cluster may have at a time, those that are over included: each is a row of the view, which must fit
+/// into a handshake.
 pub const SCENES: usize = 8_192;
 
 /// Claims of one scene on the entities of one range, while its home is rebuilt: as many as a scene remembers to have
@@ -70,6 +71,7 @@ pub const CLAIMS_PER_SCENE: usize = 1 << 20;
 
 /// Questions about entities that wait at a home until it is complete. Whoever asks beyond repeats it.
 pub const QUESTIONS_WAITING: usize = 1 << 16;
+
 /// Lowest number of a scene that is made at run time, up to 65,535. Lower ones are for declared scenes, so that no
 /// node finds the number of one taken when it joins.
 pub const SCENE_NUMBERS_MADE: u16 = 1 << 15;

@@ -1,4 +1,4 @@
-//! Who is a member, under which incarnation; which ranges are issued; where scenes and homes are.
+//! Who is a member, under which incarnation; which ranges are issued; which scenes there are, where they and homes are.
 //!
 //! One manager runs in a cluster. It is off the data path: while it restarts, entities keep
 //! working, and only joins, new ranges and verdicts wait.
@@ -11,6 +11,8 @@
 //!
 //!   Range(request) --> same number as the last: the same range again
 //!                      higher: Persist, TellAll(View), Range      lower: nothing
+//!
+//!   OpenScene, CloseScene, SceneIs --> Persist, TellAll(View), Scene      (see `scenes`)
 //! ```
 //!
 //! Outputs are orders, and their order counts: a `Persist` stands before every answer and every view
@@ -21,8 +23,8 @@
 //! all three over restarts of the manager at any moment. Only the latest life of a node gets ranges
 //! and renewals. A name has one member. A range whose home is dead has another one, in the next term, in
 //! the same commit as the verdict, or as the join of the first who can be it.
-//! Leaves out: scenes that open and close at run time, and whether an address or
-//! its text is sound: the handshake checks that.
+//! Leaves out: who is in a scene, and moving them out of one that closes; whether an address or its text is sound: the
+//! handshake checks that.
 
 mod event;
 mod grant;

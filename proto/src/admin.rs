@@ -285,7 +285,7 @@ pub struct SceneReport {
     pub arriving: u64,
     /// Entities frozen on their way out.
     pub leaving: u64,
-    /// How often its number was used before; 0 for a declared one.
+    /// From 1, which of the scenes made at run time under its number it is; 0 for a declared one.
     pub generation: u16,
     /// Whether it was made at run time: it ends when it is closed, or with that life of its node.
     pub made: bool,

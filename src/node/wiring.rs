@@ -2,8 +2,8 @@
 //!
 //! | thread | actors |
 //! |---|---|
-//! | main | membership, links, directory, chronicle, desk, router 0, every k-th scene |
-//! | arbiter 1 to k-1 | a router each, every k-th scene |
+//! | main | membership, links, directory, chronicle, desk, scene keeper, router 0, every k-th declared scene |
+//! | arbiter 1 to k-1 | a router each, every k-th declared scene; one made at run time goes where the fewest are |
 //! | manager's | the manager (on its node), whose disk may block |
 //! | admin's | HTTP |
 
