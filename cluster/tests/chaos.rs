@@ -11,6 +11,7 @@ mod chaos {
     pub(crate) mod invariants;
     pub(crate) mod mischief;
     pub(crate) mod network;
+    pub(crate) mod repeat;
     pub(crate) mod rest;
     pub(crate) mod stage;
     pub(crate) mod tally;
@@ -25,6 +26,7 @@ use slipgate_cluster::Limits;
 use chaos::dice::Dice;
 use chaos::mischief::Mischief;
 use chaos::network::Faults;
+use chaos::repeat::Repeat;
 use chaos::tally::Tally;
 use chaos::world::{Plan, World};
 
@@ -55,7 +57,7 @@ fn a_seed_run_twice_is_the_same_run() {
 }
 
 fn run(seed: u64, trace: bool) -> Tally {
-    let _repeat = Repeat { seed };
+    let _repeat = Repeat { seed, test: "chaos" };
     let mut dice = Dice::new(seed ^ 0x5117_9a7e);
     let plan = plan(seed, trace, &mut dice);
     let mut world = World::new(&plan);
@@ -96,12 +98,7 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         resend_max: Duration::from_millis(200),
         ..Limits::default()
     };
-    let faults = Faults {
-        lost: one_of(&[0, 10, 100, 300]),
-        doubled: one_of(&[0, 50, 200]),
-        late: one_of(&[0, 50, 300]),
-        late_us: one_of(&[10_000, 100_000, 2_000_000]),
-    };
+    let faults = Faults::drawn(dice);
     let size = |values: &[u64], dice: &mut Dice| u16::try_from(*dice.pick(values).expect("a size")).expect("small");
     Plan {
         seed,
@@ -111,21 +108,5 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         limits,
         faults,
         trace,
-    }
-}
-
-/// Tells how to repeat a seed that failed, whatever failed.
-struct Repeat {
-    seed: u64,
-}
-
-impl Drop for Repeat {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let seed = self.seed;
-            eprintln!(
-                "seed {seed} failed; repeat it with CHAOS_SEED={seed} cargo test -p slipgate-cluster --test chaos"
-            );
-        }
     }
 }

@@ -22,6 +22,8 @@ mod upheaval {
     pub(crate) mod mischief;
     #[path = "../chaos/network.rs"]
     pub(crate) mod network;
+    #[path = "../chaos/repeat.rs"]
+    pub(crate) mod repeat;
     pub(crate) mod rest;
     pub(crate) mod stage;
     #[path = "../chaos/walker.rs"]
@@ -37,6 +39,7 @@ use slipgate_cluster::Limits;
 use upheaval::dice::Dice;
 use upheaval::mischief::Mischief;
 use upheaval::network::Faults;
+use upheaval::repeat::Repeat;
 use upheaval::world::{Plan, World};
 
 /// Seeds of an ordinary run.
@@ -90,7 +93,7 @@ fn a_seed_run_twice_is_the_same_run() {
 }
 
 fn run(seed: u64, trace: bool) -> BTreeMap<&'static str, u64> {
-    let _repeat = Repeat { seed };
+    let _repeat = Repeat { seed, test: "upheaval" };
     let mut dice = Dice::new(seed ^ 0x00d1_e55e);
     let plan = plan(seed, trace, &mut dice);
     let mut world = World::new(&plan);
@@ -126,12 +129,7 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         resend_max: Duration::from_millis(200),
         ..Limits::default()
     };
-    let faults = Faults {
-        lost: one_of(&[0, 10, 100, 300]),
-        doubled: one_of(&[0, 50, 200]),
-        late: one_of(&[0, 50, 300]),
-        late_us: one_of(&[10_000, 100_000, 2_000_000]),
-    };
+    let faults = Faults::drawn(dice);
     let number = |values: &[u64], dice: &mut Dice| u16::try_from(*dice.pick(values).expect("a size")).expect("small");
     Plan {
         seed,
@@ -141,21 +139,5 @@ fn plan(seed: u64, trace: bool, dice: &mut Dice) -> Plan {
         limits,
         faults,
         trace,
-    }
-}
-
-/// Tells how to repeat a seed that failed, whatever failed.
-struct Repeat {
-    seed: u64,
-}
-
-impl Drop for Repeat {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let seed = self.seed;
-            eprintln!(
-                "seed {seed} failed; repeat it with UPHEAVAL_SEED={seed} cargo test -p slipgate-cluster --test upheaval"
-            );
-        }
     }
 }

@@ -150,21 +150,18 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use slipgate_entity::walker;
+
     use super::*;
 
-    /// A ledger's entry after these numbers, by the rule in the header.
+    /// A walker's entry after these numbers.
     fn entry_after(numbers: &[u64]) -> Entry {
-        let mut entry = Entry::default();
+        let mut ledger = walker::Ledger::default();
         for &number in numbers {
-            entry.count += 1;
-            if number <= entry.last {
-                entry.repeats += 1;
-            } else {
-                entry.gaps += number - entry.last - 1;
-                entry.last = number;
-            }
+            ledger.note("t".to_owned(), number).expect("a good name");
         }
-        entry
+        let walker::Entry { count, last, gaps, repeats } = ledger.entry("t").copied().unwrap_or_default();
+        Entry { count, last, gaps, repeats }
     }
 
     fn tally(accepted: u64, unsure: u64, applied: &[u64]) -> Tally {

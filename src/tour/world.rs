@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+use slipgate_entity::walker::{Entry, Ledger};
 use slipgate_proto::admin::{
     Answer, ClusterReport, EntityReport, EntityRow, LostRow, MoveReport, NodeReport, Outgoing, Problem, ProblemKind,
     Question, SceneReport, SendReport,
@@ -312,14 +313,10 @@ fn lost_row(id: &str, scene: usize) -> LostRow {
 }
 
 fn entry(sender: &str, numbers: &[u64]) -> Value {
-    let (mut last, mut gaps, mut repeats) = (0, 0, 0);
+    let mut ledger = Ledger::default();
     for &number in numbers {
-        if number <= last {
-            repeats += 1;
-        } else {
-            gaps += number - last - 1;
-            last = number;
-        }
+        ledger.note(sender.to_owned(), number).expect("a good name");
     }
-    json!({"sender": sender, "count": numbers.len(), "last": last, "gaps": gaps, "repeats": repeats})
+    let Entry { count, last, gaps, repeats } = ledger.entry(sender).copied().unwrap_or_default();
+    json!({"sender": sender, "count": count, "last": last, "gaps": gaps, "repeats": repeats})
 }

@@ -16,6 +16,19 @@ pub(crate) struct Faults {
     pub(crate) late_us: u64,
 }
 
+impl Faults {
+    /// How bad it is in one seed's world: each kind gets its turn.
+    pub(crate) fn drawn(dice: &mut Dice) -> Self {
+        let mut one_of = |values: &[u64]| *dice.pick(values).expect("there are values");
+        Self {
+            lost: one_of(&[0, 10, 100, 300]),
+            doubled: one_of(&[0, 50, 200]),
+            late: one_of(&[0, 50, 300]),
+            late_us: one_of(&[10_000, 100_000, 2_000_000]),
+        }
+    }
+}
+
 /// Messages on the way.
 #[derive(Debug)]
 pub(crate) struct Network {

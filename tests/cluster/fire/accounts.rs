@@ -134,19 +134,16 @@ fn living(account: &Account, entry: Entry, told: Told, ended: bool, wrong: &mut 
 
 #[cfg(test)]
 mod forged {
+    use slipgate_entity::walker;
+
     use super::*;
 
     fn ledger(numbers: &[u64]) -> Fate {
-        let (mut last, mut gaps, mut repeats) = (0, 0, 0);
+        let mut ledger = walker::Ledger::default();
         for &number in numbers {
-            if number <= last {
-                repeats += 1;
-            } else {
-                gaps += number - last - 1;
-                last = number;
-            }
+            ledger.note("s".to_owned(), number).expect("a good name");
         }
-        let count = numbers.len();
+        let walker::Entry { count, last, gaps, repeats } = ledger.entry("s").copied().unwrap_or_default();
         let body = format!(
             r#"{{"ledger":{{"senders":[{{"sender":"s","count":{count},"last":{last},"gaps":{gaps},"repeats":{repeats}}}]}}}}"#
         );
