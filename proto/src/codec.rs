@@ -74,6 +74,20 @@ pub fn append<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Encode
     Ok(())
 }
 
+/// Encodes a value of a few bytes as part of something that has its own form, without a version.
+pub(crate) fn append_part<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
+    bincode::serde::encode_into_std_write(value, bytes, CONFIG).map_err(|source| EncodeError { source })?;
+    Ok(())
+}
+
+/// Decodes such a part from the beginning of `bytes`, and leaves what follows it.
+pub(crate) fn take_part<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, DecodeError> {
+    let decoded = bincode::serde::decode_from_slice(bytes, CONFIG_FOR_FEW);
+    let (value, read) = decoded.map_err(DecodeError::Malformed)?;
+    *bytes = &bytes[read..];
+    Ok(value)
+}
+
 /// Decodes a value.
 ///
 /// # Errors

@@ -17,9 +17,13 @@
 //! | 5 | bye | nothing: the session stops on purpose |
 //! | 6 | ping | nothing: the other side answers with a pong at once |
 //! | 7 | pong | nothing |
+//! | 8 | packed messages | as 2, where all are messages to entities: [`packed`] |
+//! | 9 | packed acknowledgements | as 1, where all are acknowledgements: [`packed`] |
 //!
 //! Keeps: a frame is at most [`BYTES_MAX`] long; anything else about it that is wrong is an error that
 //! says what, and never a panic.
+
+pub mod packed;
 
 use std::borrow::Cow;
 
@@ -28,6 +32,7 @@ use slipgate_cluster::Port;
 use slipgate_cluster::message::Message;
 use thiserror::Error;
 
+use self::packed::{Family, PackedError};
 use crate::codec::{self, DecodeError};
 
 /// Longest frame, in bytes: a batch of 64 KiB and the largest message that may be added to it.
@@ -97,6 +102,9 @@ pub enum FrameError {
     /// A batch cannot be read.
     #[error("the batch cannot be read")]
     Batch(#[source] DecodeError),
+    /// A packed batch cannot be read.
+    #[error("the packed batch cannot be read")]
+    Packed(#[from] PackedError),
     /// A chunk is empty, too long, or does not fit into its transfer.
     #[error("the chunk does not fit (offset {offset}, {bytes} bytes, total {total})")]
     Chunk {
@@ -129,8 +137,8 @@ impl<'a> Frame<'a> {
     /// If a batch does not fit the codec's limit: [`lanes`](crate::lanes) builds batches far below it.
     pub fn append(&self, bytes: &mut Vec<u8>) {
         match self {
-            Self::Control(batch) => append_batch(CONTROL, batch, bytes),
-            Self::Messages(batch) => append_batch(MESSAGES, batch, bytes),
+            Self::Control(batch) => append_control(batch, bytes),
+            Self::Messages(batch) => append_messages(batch, bytes),
             Self::Chunk(chunk) => {
                 bytes.push(CHUNK);
                 bytes.extend(chunk.transfer.to_be_bytes());
@@ -159,6 +167,8 @@ impl<'a> Frame<'a> {
         match kind {
             CONTROL => codec::decode(rest).map(Self::Control).map_err(FrameError::Batch),
             MESSAGES => codec::decode(rest).map(Self::Messages).map_err(FrameError::Batch),
+            PACKED_MESSAGES => Ok(Self::Messages(packed::decode(Family::Messages, rest)?)),
+            PACKED_ACKNOWLEDGEMENTS => Ok(Self::Control(packed::decode(Family::Acknowledgements, rest)?)),
             CHUNK => {
                 let (transfer, rest) = rest.split_first_chunk().ok_or_else(short)?;
                 let (total, rest) = rest.split_first_chunk().ok_or_else(short)?;
@@ -184,9 +194,24 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn append_batch(kind: u8, batch: &[Wire], bytes: &mut Vec<u8>) {
-    bytes.push(kind);
-    codec::append(&batch, bytes).expect("a batch stays below the codec's limit");
+/// Writes a frame of control messages; packed, if they are alike.
+pub(crate) fn append_control(batch: &[Wire], bytes: &mut Vec<u8>) {
+    append_batch(batch, (CONTROL, PACKED_ACKNOWLEDGEMENTS, Family::Acknowledgements), bytes);
+}
+
+/// Writes a frame of messages; packed, if they are alike.
+pub(crate) fn append_messages(batch: &[Wire], bytes: &mut Vec<u8>) {
+    append_batch(batch, (MESSAGES, PACKED_MESSAGES, Family::Messages), bytes);
+}
+
+fn append_batch(batch: &[Wire], (mixed, packed, family): (u8, u8, Family), bytes: &mut Vec<u8>) {
+    if packed::is_of(family, batch) {
+        bytes.push(packed);
+        packed::append(batch, bytes);
+    } else {
+        bytes.push(mixed);
+        codec::append(&batch, bytes).expect("a batch stays below the codec's limit");
+    }
 }
 
 const CONTROL: u8 = 1;
@@ -196,6 +221,8 @@ const CREDIT: u8 = 4;
 const BYE: u8 = 5;
 const PING: u8 = 6;
 const PONG: u8 = 7;
+const PACKED_MESSAGES: u8 = 8;
+const PACKED_ACKNOWLEDGEMENTS: u8 = 9;
 
 #[cfg(test)]
 mod tests {
@@ -253,7 +280,7 @@ mod tests {
         assert_eq!(hex(&Frame::Control(vec![query()])), "0101010007020001fd040000000300000009");
         assert_eq!(
             hex(&Frame::Messages(vec![data()])),
-            "0201010100000701fd040000000300000001020100050601010201020100000268 6900000000".replace(' ', "")
+            "0800012f0100000701020100010102000001020100fd08000000060000000a0c026869"
         );
         assert_eq!(hex(&Frame::Credit(77)), "04000000000000004d");
         assert_eq!(hex(&Frame::Bye), "05");

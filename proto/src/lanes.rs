@@ -24,7 +24,8 @@ use slipgate_cluster::stream::StreamId;
 use slipgate_entity::{FixedMap, OnlineId};
 
 use crate::codec;
-use crate::frame::{CHUNK_BYTES_MAX, Chunk, Frame, Wire};
+use crate::frame::packed::ITEMS_MAX;
+use crate::frame::{self, CHUNK_BYTES_MAX, Chunk, Frame, Wire};
 use crate::weight::weight;
 
 /// Bounds of the lanes.
@@ -190,23 +191,25 @@ impl Lanes {
             return true;
         }
         if !self.control.is_empty() {
-            let (batch, _) = take_batch(&mut self.control);
-            self.control_taken += batch.len() as u64;
-            for wire in &batch {
+            let (batch, _) = next_batch(&self.control);
+            let count = batch.len();
+            frame::append_control(batch, bytes);
+            self.control_taken += count as u64;
+            for wire in self.control.drain(..count) {
                 if let Message::Control(control) = &wire.message
                     && let Some(key) = ack_key(wire.to, control)
                 {
                     self.acks.remove(&key);
                 }
             }
-            Frame::Control(batch).append(bytes);
             return true;
         }
         if self.credit > 0 && !self.messages.is_empty() {
-            let (batch, weight) = take_batch(&mut self.messages);
+            let (batch, weight) = next_batch(&self.messages);
+            let (count, before) = (batch.len(), bytes.len());
+            frame::append_messages(batch, bytes);
+            self.messages.drain(..count);
             self.message_bytes -= weight;
-            let before = bytes.len();
-            Frame::Messages(batch).append(bytes);
             self.credit = self.credit.saturating_sub((bytes.len() - before) as u64);
             return true;
         }
@@ -300,29 +303,27 @@ fn ack_key(to: Port, control: &Control) -> Option<(Port, OnlineId, StreamId)> {
     if let Control::Ack { entity, stream, .. } = control { Some((to, *entity, *stream)) } else { None }
 }
 
-/// Takes what one frame may carry, and how much it weighs.
-fn take_batch(lane: &mut VecDeque<Wire>) -> (Vec<Wire>, usize) {
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    while batch.len() < BATCH_MAX && bytes < BATCH_BYTES {
-        let Some(wire) = lane.pop_front() else { break };
-        bytes += weight(&wire.message);
-        batch.push(wire);
+/// What the next frame carries of a lane, and how much it weighs: less than it may where the lane begins anew at the
+/// start of its memory.
+fn next_batch(lane: &VecDeque<Wire>) -> (&[Wire], usize) {
+    let (front, _) = lane.as_slices();
+    let (mut count, mut bytes) = (0, 0);
+    while count < front.len().min(ITEMS_MAX) && bytes < BATCH_BYTES {
+        bytes += weight(&front[count].message);
+        count += 1;
     }
-    (batch, bytes)
+    (&front[..count], bytes)
 }
 
-/// Messages in one frame, at most: amortises a frame and a wake-up without delaying the first.
-const BATCH_MAX: usize = 512;
 /// Payload bytes after which a batch takes no more.
 const BATCH_BYTES: usize = 64 << 10;
 /// Largest payload of a message between nodes: with a full batch before it, and the fixed parts of as many
 /// messages as a batch may have, it still fits into a frame.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 10;
-/// The fixed part of a message when encoded, at most: two ports, an id, a stream, numbers.
-const FIXED_BYTES: usize = 96;
+/// The fixed part of a message when encoded, at most: two ports, an id, a stream, two places, numbers.
+const FIXED_BYTES: usize = 128;
 
 /// The fixed part of what goes in chunks, when encoded, as a rule.
 const BULK_FIXED_BYTES: usize = 256;
 
-const _: () = assert!(BATCH_BYTES + MESSAGE_BYTES_MAX + BATCH_MAX * FIXED_BYTES < crate::frame::BYTES_MAX);
+const _: () = assert!(BATCH_BYTES + MESSAGE_BYTES_MAX + ITEMS_MAX * FIXED_BYTES < crate::frame::BYTES_MAX);

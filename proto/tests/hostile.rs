@@ -19,6 +19,7 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 
 use slipgate_proto::assembly::{Assembly, OPEN_BYTES_MAX};
+use slipgate_proto::frame::packed::ITEMS_MAX;
 use slipgate_proto::frame::{self, CHUNK_BYTES_MAX, Chunk, Frame, Wire};
 use slipgate_proto::lanes::{LaneLimits, Lanes};
 use slipgate_proto::{codec, handshake};
@@ -56,9 +57,9 @@ proptest! {
 
     #[test]
     fn junk_behind_a_right_beginning_panics_in_no_decoder_and_costs_little(
-        start in 0..5usize, bytes in vec(any::<u8>(), 0..300),
+        start in 0..7usize, bytes in vec(any::<u8>(), 0..300),
     ) {
-        let starts: [&[u8]; 5] = [&[1], &[1, 1], &[2, 1], &[3], b"SLPG\x00\x01\x01"];
+        let starts: [&[u8]; 7] = [&[1], &[1, 1], &[2, 1], &[3], &[8, 0, 9, 63], &[9, 0, 9, 31], b"SLPG\x00\x01\x01"];
         feed(&[starts[start], &bytes].concat());
     }
 
@@ -170,6 +171,19 @@ fn a_batch_of_the_smallest_messages_costs_no_more_than_is_stated() {
     assert!(bytes.len() <= frame::BYTES_MAX);
     let held = peak(|| drop(Frame::decode(&bytes)));
     assert!(held <= allowed(bytes.len()), "{held}");
+}
+
+/// Two bytes an item, with everything as in the one before it: what comes of it is bounded by their number.
+#[test]
+fn a_packed_batch_of_the_smallest_items_costs_little_however_many_it_claims() {
+    for kind in [8, 9] {
+        for count in [ITEMS_MAX, ITEMS_MAX + 1, usize::from(u16::MAX)] {
+            let count = u16::try_from(count).expect("as it is written");
+            let bytes = [&[kind][..], &count.to_be_bytes(), &vec![0; frame::BYTES_MAX - 3]].concat();
+            let held = peak(|| drop(Frame::decode(&bytes)));
+            assert!(held <= ITEMS_MAX * 256, "kind {kind}, {count} items: {held} bytes");
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use slipgate_cluster::message::{Control, Message, Nonce};
+use slipgate_cluster::message::{Control, Data, Message, Nonce, ToolMessage};
 use slipgate_cluster::{Incarnation, Port};
 
 use super::{Vector, check, manager, sample, variants};
@@ -64,17 +64,28 @@ fn every_kind_of_frame_has_its_bytes() {
         to: Port::Scene(sample::forest().scene),
         message: Message::Data(sample::data(1)),
     };
+    let asked = ToolMessage::Ask { nonce: Nonce(11), question: vec![0xd0] };
+    let asked = Wire { from: Port::Admin, to: Port::Admin, message: Message::Tool(asked) };
+    let said = [sample::data(1), sample::data(2), Data { hops: 1, ..sample::data(9) }];
+    let messages = said.map(|said| Wire { message: Message::Data(said), ..data.clone() });
+    let acks = [2, 1].map(sample::ack).map(|ack| Wire {
+        from: Port::Scene(sample::forest().scene),
+        to: Port::Router(0),
+        message: Message::Control(ack),
+    });
     let chunk = Chunk { transfer: 1, total: 20_000, offset: 16_384, bytes: vec![0xc0, 0xc1].into() };
     check(
         "frame",
         &[
             frame("frame.control", Frame::Control(vec![query])),
-            frame("frame.messages", Frame::Messages(vec![data.clone(), data])),
+            frame("frame.messages", Frame::Messages(vec![data.clone(), asked])),
             frame("frame.chunk", Frame::Chunk(chunk)),
             frame("frame.credit", Frame::Credit(131_072)),
             frame("frame.bye", Frame::Bye),
             frame("frame.ping", Frame::Ping),
             frame("frame.pong", Frame::Pong),
+            frame("frame.packed_messages", Frame::Messages(messages.into())),
+            frame("frame.packed_acknowledgements", Frame::Control(acks.into())),
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_cluster::message::{Data, Identity, Image, Payload, Prepare, Sender};
+use slipgate_cluster::message::{Control, Data, Identity, Image, Payload, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::stream::{Inbox, Known, Received, SendStream, StreamId};
 use slipgate_cluster::view::Verdicts;
@@ -78,6 +78,12 @@ pub(super) fn data(seq: u64) -> Data {
         base: Epoch::ZERO,
         epoch: Epoch::ZERO,
     }
+}
+
+/// Everything of the stream up to `upto` is applied.
+pub(super) fn ack(upto: u64) -> Control {
+    let (owner, epoch, base) = (forest(), epoch(), Epoch::ZERO);
+    Control::Ack { entity: entity(), stream: stream(), upto, owner, epoch, base }
 }
 
 pub(super) fn identity() -> Identity {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{Control, Data, Held, ManagerMessage, Message, Nonce, Reserve};
-use slipgate_cluster::{Epoch, Now, Port};
+use slipgate_cluster::{Now, Port};
 use slipgate_entity::TypeName;
 
 use super::{handshake, hex, sample};
@@ -58,12 +58,13 @@ fn opening() -> Vec<Step> {
 
 fn talk() -> Vec<Step> {
     let (forest, router) = (Port::Scene(sample::forest().scene), Port::Router(0));
-    let (entity, stream) = (sample::entity(), sample::stream());
-    let ack =
-        Control::Ack { entity, stream, upto: 1, owner: sample::forest(), epoch: sample::epoch(), base: Epoch::ZERO };
     vec![
-        ("n2 > n1", "messages: Data 1, from router 0 to scene 7", messages(router, forest, sample::data(1))),
-        ("n1 > n2", "control: Ack, from scene 7 to router 0", control(forest, router, Message::Control(ack))),
+        ("n2 > n1", "packed messages: Data 1, from router 0 to scene 7", messages(router, forest, sample::data(1))),
+        (
+            "n1 > n2",
+            "packed acknowledgements: Ack, from scene 7 to router 0",
+            control(forest, router, Message::Control(sample::ack(1))),
+        ),
     ]
 }
 
@@ -87,11 +88,15 @@ fn hand_off() -> Vec<Step> {
         ("n1 > n2", "control: Reserve, from scene 7 to scene 8", to_harbor(reserve)),
         ("n2 > n1", "control: Reserved", to_forest(Control::Reserved { entity, id, label })),
         ("n1 > n2", "chunk: Prepare, whole in one", chunk),
-        ("n2 > n1", "messages: Data 2, which scene 7 holds", messages(Port::Router(0), forest, sample::data(2))),
+        ("n2 > n1", "packed messages: Data 2, which scene 7 holds", messages(Port::Router(0), forest, sample::data(2))),
         ("n2 > n1", "control: Cas, from scene 8 to the home", control(harbor, Port::Directory, cas)),
         ("n1 > n2", "control: RecordIs, from the home to scene 8", control(Port::Directory, harbor, answer)),
         ("n2 > n1", "control: Arrived", to_forest(Control::Arrived { entity, id, epoch: label })),
-        ("n1 > n2", "messages: Data 2, handed on", messages(forest, harbor, Data { hops: 1, ..sample::data(2) })),
+        (
+            "n1 > n2",
+            "packed messages: Data 2, handed on",
+            messages(forest, harbor, Data { hops: 1, ..sample::data(2) }),
+        ),
         ("n1 > n2", "control: HandedOn", to_harbor(handed_on)),
         ("n2 > n1", "control: Settled", to_forest(Control::Settled { entity, id, delivered: 1 })),
     ]
