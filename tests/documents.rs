@@ -121,7 +121,8 @@ fn declarations_are_read_as_they_are_written() {
     let text = "pub enum Other {\n    No,\n}\npub enum Kind {\n    /// One.\n    One(u8),\n    #[serde(default)]\n    \
                 Two {\n        /// Deep.\n        Field: u8,\n    },\n    Three,\n}\n    Not,\n";
     assert_eq!(variants(text, "Kind"), ["One", "Two", "Three"]);
-    let text = "pub struct Row {\n    /// A.\n    pub a: u8,\n    #[serde(rename = \"type\")]\n    pub type_name: T,\n}\n";
+    let text =
+        "pub struct Row {\n    /// A.\n    pub a: u8,\n    #[serde(rename = \"type\")]\n    pub type_name: T,\n}\n";
     assert_eq!(fields(text, "Row"), ["a", "type"]);
     assert_eq!(variant_row("| 3 | `Three` | x |").as_deref(), Some("| 3 | `Three` |"));
     assert_eq!((variant_row("| 3 | `three` | x |"), variant_row("| a | `Three` |")), (None, None));

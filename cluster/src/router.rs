@@ -12,12 +12,14 @@
 //! Leaves out: which thread runs it; where homes and owners are on the network.
 
 mod closing;
+mod lines;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use slipgate_entity::{FixedMap, OnlineId};
+use slipgate_entity::OnlineId;
 
 use self::closing::Closings;
+use self::lines::{Line, Lines, Slot};
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::scene::Orphan;
 use crate::stream::{End, Known, SendStream, Speaker, StreamId, StreamOutput};
@@ -118,30 +120,15 @@ pub struct Tables {
 pub struct Router {
     me: Place,
     limits: Limits,
-    streams: FixedMap<StreamId, Line>,
-    by_entity: FixedMap<OnlineId, BTreeSet<StreamId>>,
-    tools: FixedMap<OnlineId, StreamId>,
-    due: BTreeSet<(Now, StreamId)>,
+    lines: Lines,
+    due: BTreeSet<(Now, StreamId, OnlineId)>,
     closings: Closings,
+    /// Kept between steps for its room; empty.
+    sends: Vec<StreamOutput>,
     opened: u64,
     asked: u64,
     waiting: usize,
     waiting_bytes: usize,
-}
-
-#[derive(Clone, Debug)]
-struct Line {
-    stream: SendStream,
-    speaker: Speaker,
-    /// Tickets of what is unacknowledged, oldest first; empty for adopted streams.
-    tickets: VecDeque<Ticket>,
-}
-
-impl Line {
-    /// Whether its sender is gone.
-    fn is_adopted(&self) -> bool {
-        matches!(self.speaker.sender, Sender::Entity(_))
-    }
 }
 
 impl Router {
@@ -151,11 +138,10 @@ impl Router {
         Self {
             me,
             limits,
-            streams: FixedMap::default(),
-            by_entity: FixedMap::default(),
-            tools: FixedMap::default(),
+            lines: Lines::default(),
             due: BTreeSet::new(),
             closings: Closings::default(),
+            sends: Vec::new(),
             opened: 0,
             asked: 0,
             waiting: 0,
@@ -174,8 +160,8 @@ impl Router {
     pub fn tables(&self) -> Tables {
         Tables {
             waiting: self.waiting,
-            streams: self.streams.len().max(self.tools.len()),
-            receivers: self.by_entity.len(),
+            streams: self.lines.len(),
+            receivers: self.lines.receivers(),
             closings: self.closings.len(),
             alarms: self.due.len(),
         }
@@ -198,7 +184,8 @@ impl Router {
     fn heard(&mut self, from: Place, control: Control, now: Now, out: &mut Vec<Output>) {
         match control {
             Control::Ack { entity, stream, upto, owner, epoch, base } => {
-                self.with_line(stream, entity, now, out, |line, out| {
+                let Some(slot) = self.lines.find(entity, stream) else { return };
+                self.with_line(slot, now, out, |line, out| {
                     if line.stream.base() != Some(base) {
                         // About numbers that count from another reset.
                         return;
@@ -210,12 +197,13 @@ impl Router {
             }
             Control::Redirect { entity, stream, owner, epoch } => {
                 self.closings.redirected(entity, stream, from, (owner, epoch), now);
-                self.with_line(stream, entity, now, out, |line, _| {
+                let Some(slot) = self.lines.find(entity, stream) else { return };
+                self.with_line(slot, now, out, |line, _| {
                     line.stream.redirect(from, owner, epoch);
                 });
             }
             Control::NotOwner { entity, .. } => {
-                if self.by_entity.contains(&entity) || self.closings.concern(entity) {
+                if self.lines.lead_to(entity) || self.closings.concern(entity) {
                     self.ask(entity, out);
                 }
             }
@@ -246,23 +234,22 @@ impl Router {
     /// The home's word on a receiver.
     fn record(&mut self, entity: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
         self.closings.record(entity, record, now);
-        for id in self.by_entity.get(&entity).cloned().unwrap_or_default() {
-            let line = self.streams.get(&id).expect("an entity's streams are there");
-            let Some(end) = line.stream.is_ended_by(record) else {
-                self.with_line(id, entity, now, out, |line, _| drop(line.stream.learn_record(record)));
+        for slot in self.lines.to(entity) {
+            let Some(end) = self.lines.get(slot).stream.is_ended_by(record) else {
+                self.with_line(slot, now, out, |line, _| drop(line.stream.learn_record(record)));
                 continue;
             };
-            let mut line = self.remove(id);
+            let mut line = self.remove(slot);
             match (end, Known::of(record)) {
                 (End::Dead, _) => out.extend(line.tickets.into_iter().map(Output::Dead)),
                 (End::Unknown, None) => out.extend(line.tickets.into_iter().map(Output::Unknown)),
                 (End::Unknown, Some(known)) => {
-                    let left = line.stream.begin_anew(known, || StreamId::next(self.me, &mut self.opened)).len();
+                    let next = || next_stream(&self.lines, entity, self.me, &mut self.opened);
+                    let left = line.stream.begin_anew(known, next).len();
                     out.extend(line.tickets.drain(..left.min(line.tickets.len())).map(Output::Unknown));
                     if line.stream.waiting() > 0 {
-                        let id = line.stream.id();
-                        self.insert(line);
-                        self.with_line(id, entity, now, out, |_, _| {});
+                        let slot = self.insert(line);
+                        self.with_line(slot, now, out, |_, _| {});
                     }
                 }
             }
@@ -283,24 +270,28 @@ impl Router {
         if self.closings.closed(entity, id, from) {
             return;
         }
-        let Some(line) = self.streams.get(&id).filter(|line| line.stream.entity() == entity) else { return };
+        let Some(slot) = self.lines.find(entity, id) else { return };
+        let line = self.lines.get(slot);
         if !line.stream.leads_to(from) {
             return;
         }
         let is_over = line.stream.waiting() == 0 || doubt && line.is_adopted();
-        let mut line = self.remove(id);
+        let mut line = self.remove(slot);
         if is_over {
             return;
         }
-        let id = id.after(floor, self.me, &mut self.opened);
-        line.stream.renew(id);
-        self.insert(line);
-        self.with_line(id, entity, now, out, |_, _| {});
+        let mut next = id.after(floor, self.me, &mut self.opened);
+        if self.lines.find(entity, next).is_some() {
+            next = next_stream(&self.lines, entity, self.me, &mut self.opened);
+        }
+        line.stream.renew(next);
+        let slot = self.insert(line);
+        self.with_line(slot, now, out, |_, _| {});
     }
 
     fn send(&mut self, batch: Vec<ToSend>, now: Now, out: &mut Vec<Output>) {
         let mut refused = BTreeSet::new();
-        let mut touched: Vec<(StreamId, OnlineId)> = Vec::new();
+        let mut touched: Vec<Slot> = Vec::new();
         for ToSend { ticket, entity, payload } in batch {
             let bytes = payload.len();
             let room =
@@ -310,11 +301,11 @@ impl Router {
                 out.push(Output::Busy(ticket));
                 continue;
             }
-            let stream = self.stream_to(entity);
-            let line = self.streams.get_mut(&stream).expect("the stream was opened just now");
+            let slot = self.line_to(entity);
+            let line = self.lines.get_mut(slot);
             // One that is named again further on is looked at again, and found to have nothing more to send.
-            if touched.last().is_none_or(|(last, _)| *last != stream) {
-                touched.push((stream, entity));
+            if touched.last() != Some(&slot) {
+                touched.push(slot);
             }
             if line.stream.push(payload, &self.limits).is_ok() {
                 line.tickets.push_back(ticket);
@@ -326,19 +317,18 @@ impl Router {
                 out.push(Output::Busy(ticket));
             }
         }
-        for (stream, entity) in touched {
-            self.with_line(stream, entity, now, out, |_, _| {});
+        for slot in touched {
+            self.with_line(slot, now, out, |_, _| {});
         }
     }
 
-    fn stream_to(&mut self, entity: OnlineId) -> StreamId {
-        if let Some(&stream) = self.tools.get(&entity) {
-            return stream;
+    fn line_to(&mut self, entity: OnlineId) -> Slot {
+        if let Some(slot) = self.lines.of_tools(entity) {
+            return slot;
         }
         let id = StreamId::next(self.me, &mut self.opened);
         let speaker = Speaker { sender: Sender::Tool(self.me.session), epoch: Epoch::ZERO, reply_to: self.me };
-        self.insert(Line { stream: SendStream::open(id, entity), speaker, tickets: VecDeque::new() });
-        id
+        self.insert(Line { stream: SendStream::open(id, entity), speaker, tickets: VecDeque::new() })
     }
 
     fn adopt(&mut self, orphan: Orphan, now: Now, out: &mut Vec<Output>) {
@@ -347,43 +337,27 @@ impl Router {
         if stream.waiting() == 0 {
             return self.closings.add(&stream, sender, now);
         }
-        let (id, entity) = (stream.id(), stream.entity());
-        if self.streams.contains(&id) {
+        if self.lines.find(stream.entity(), stream.id()).is_some() {
             // Two copies that brought the same stream: not of one entity, then.
             return;
         }
         let speaker = Speaker { sender, epoch, reply_to: self.me };
-        self.insert(Line { stream, speaker, tickets: VecDeque::new() });
-        self.with_line(id, entity, now, out, |_, _| {});
+        let slot = self.insert(Line { stream, speaker, tickets: VecDeque::new() });
+        self.with_line(slot, now, out, |_, _| {});
     }
 
-    fn insert(&mut self, line: Line) {
-        let (id, entity) = (line.stream.id(), line.stream.entity());
+    fn insert(&mut self, line: Line) -> Slot {
         self.waiting += line.stream.waiting();
         self.waiting_bytes += line.stream.waiting_bytes();
-        self.by_entity.or_insert_with(entity, BTreeSet::new).insert(id);
-        if !line.is_adopted() {
-            self.tools.insert(entity, id);
-        }
-        self.streams.insert(id, line);
+        self.lines.insert(line)
     }
 
-    fn remove(&mut self, id: StreamId) -> Line {
-        let mut line = self.streams.remove(&id).expect("the caller knows of the line");
-        let entity = line.stream.entity();
+    fn remove(&mut self, slot: Slot) -> Line {
+        let mut line = self.lines.remove(slot);
         self.waiting -= line.stream.waiting();
         self.waiting_bytes -= line.stream.waiting_bytes();
         if let Some(alarm) = line.stream.disarm() {
-            self.due.remove(&(alarm, id));
-        }
-        if !line.is_adopted() {
-            self.tools.remove(&entity);
-        }
-        if let Some(streams) = self.by_entity.get_mut(&entity) {
-            streams.remove(&id);
-            if streams.is_empty() {
-                self.by_entity.remove(&entity);
-            }
+            self.due.remove(&(alarm, line.stream.id(), line.stream.entity()));
         }
         line
     }
@@ -391,49 +365,46 @@ impl Router {
     /// Changes a line, then sends what it now may, keeps the sums and sets its alarm.
     fn with_line(
         &mut self,
-        stream: StreamId,
-        entity: OnlineId,
+        slot: Slot,
         now: Now,
         out: &mut Vec<Output>,
         change: impl FnOnce(&mut Line, &mut Vec<Output>),
     ) {
-        let Some(line) = self.streams.get_mut(&stream).filter(|line| line.stream.entity() == entity) else { return };
+        let line = self.lines.get_mut(slot);
         let before = (line.stream.waiting(), line.stream.waiting_bytes());
         change(line, out);
-        let mut sends = Vec::new();
-        line.stream.transmit(&line.speaker, now, &self.limits, &mut sends);
-        self.keep(stream, before, sends, now, out);
+        line.stream.transmit(&line.speaker, now, &self.limits, &mut self.sends);
+        self.keep(slot, before, now, out);
     }
 
-    fn keep(
-        &mut self,
-        id: StreamId,
-        before: (usize, usize),
-        sends: Vec<StreamOutput>,
-        now: Now,
-        out: &mut Vec<Output>,
-    ) {
-        let line = self.streams.get_mut(&id).expect("the caller holds the line");
-        let entity = line.stream.entity();
+    /// Does what a line wants done, which has changed.
+    fn keep(&mut self, slot: Slot, before: (usize, usize), now: Now, out: &mut Vec<Output>) {
+        let line = self.lines.get_mut(slot);
+        let (id, entity) = (line.stream.id(), line.stream.entity());
         // The messages of `send` are counted when they are pushed, before the line is looked at here.
         self.waiting = self.waiting + line.stream.waiting() - before.0;
         self.waiting_bytes = self.waiting_bytes + line.stream.waiting_bytes() - before.1;
         if let Some(alarm) = line.stream.arm(&self.limits) {
             if let Some(later) = alarm.instead_of {
-                self.due.remove(&(later, id));
+                self.due.remove(&(later, id, entity));
             }
-            self.due.insert((alarm.at, id));
+            self.due.insert((alarm.at, id, entity));
         }
         // An adopted stream has no sender left that might begin another message.
         let is_done = line.stream.waiting() == 0 && (line.is_adopted() || line.stream.is_idle(now, &self.limits));
-        for output in sends {
-            match output {
-                StreamOutput::Data { to, data } => out.push(Output::Data { to, data }),
-                StreamOutput::AskHome => self.ask(entity, out),
+        let mut asks = false;
+        out.extend(self.sends.drain(..).filter_map(|output| match output {
+            StreamOutput::Data { to, data } => Some(Output::Data { to, data }),
+            StreamOutput::AskHome => {
+                asks = true;
+                None
             }
+        }));
+        if asks {
+            self.ask(entity, out);
         }
         if is_done {
-            let line = self.remove(id);
+            let line = self.remove(slot);
             self.closings.add(&line.stream, line.speaker.sender, now);
         }
     }
@@ -444,22 +415,32 @@ impl Router {
     }
 
     fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
-        while let Some(&(due, id)) = self.due.first() {
+        while let Some(&(due, id, entity)) = self.due.first() {
             if due > now {
                 break;
             }
             self.due.pop_first();
-            let line = self.streams.get_mut(&id).expect("an alarm belongs to a stream");
+            let slot = self.lines.find(entity, id).expect("an alarm belongs to a stream");
+            let line = self.lines.get_mut(slot);
             line.stream.rang(now);
             let before = (line.stream.waiting(), line.stream.waiting_bytes());
-            let mut sends = Vec::new();
-            line.stream.tick(&line.speaker, now, &self.limits, &mut sends);
-            self.keep(id, before, sends, now, out);
+            line.stream.tick(&line.speaker, now, &self.limits, &mut self.sends);
+            self.keep(slot, before, now, out);
         }
         let mut ask = BTreeSet::new();
         self.closings.tick(now, &self.limits, out, &mut ask);
         for entity in ask {
             self.ask(entity, out);
+        }
+    }
+}
+
+/// The next stream that is opened here to `entity`. Somebody may have brought one that claims to have been.
+fn next_stream(lines: &Lines, entity: OnlineId, me: Place, opened: &mut u64) -> StreamId {
+    loop {
+        let id = StreamId::next(me, opened);
+        if lines.find(entity, id).is_none() {
+            return id;
         }
     }
 }
