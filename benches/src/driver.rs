@@ -8,7 +8,7 @@ use slipgate_entity::OnlineId;
 
 use crate::order::{Answer, Order};
 
-/// A child process of this very program.
+/// A child process, mostly of this very program.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
@@ -18,11 +18,25 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(arguments: &[&str]) -> Result<Self> {
-        let program = std::env::current_exe()?;
-        let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        Self::run(Command::new(std::env::current_exe()?).args(arguments))
+    }
+
+    /// Starts any program that takes lines and answers with lines.
+    pub(crate) fn run(command: &mut Command) -> Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let orders = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().context("stdout is piped")?).lines();
         Ok(Self { child, orders, answers })
+    }
+
+    /// What it is told to do.
+    pub(crate) fn tell(&mut self, line: &str) -> Result<()> {
+        let orders = self.orders.as_mut().context("the child has its orders")?;
+        Ok(writeln!(orders, "{line}")?)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The next line that it says.
@@ -45,8 +59,7 @@ pub(crate) struct Member(Process);
 
 impl Member {
     fn order(&mut self, order: &Order) -> Result<Answer> {
-        let orders = self.0.orders.as_mut().context("the child has its orders")?;
-        writeln!(orders, "{}", serde_json::to_string(order)?)?;
+        self.0.tell(&serde_json::to_string(order)?)?;
         self.answer()
     }
 

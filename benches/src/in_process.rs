@@ -1,4 +1,5 @@
-//! A message of 64 bytes through router and scene inside one process, acknowledged; peers beside it.
+//! A message of 64 bytes inside one process: through router and scene, acknowledged; between two entities of one scene;
+//! peers beside it.
 //!
 //! Everything runs on one thread and is told in batches of 64. The limit is a queue whose messages are
 //! taken out and counted. Peers have a router actor that casts to one of 64 actors, without numbers
@@ -24,12 +25,13 @@ use crate::report::{Bound, Goal, Section};
 
 pub(crate) fn sections(rounds: usize) -> Result<Vec<Section>> {
     let mut queue = Queue { queue: VecDeque::new(), applied: [0; BATCH] };
-    let (mut many, mut one) = (Machines::new(BATCH), Machines::new(1));
+    let (mut many, mut one, mut neighbours) = (Machines::new(BATCH), Machines::new(1), Neighbours::new());
     let (mut actors, mut ractor, mut kameo) = (Actors::start()?, WithRactor::start()?, WithKameo::start()?);
     let lines = compete(
         rounds,
         vec![
             (QUEUE.to_owned(), Box::new(|| Ok(batches(|| queue.batch())))),
+            (DIRECT.to_owned(), Box::new(|| Ok(batches(|| neighbours.batch())))),
             (MANY.to_owned(), Box::new(|| Ok(batches(|| many.batch())))),
             (ONE.to_owned(), Box::new(|| Ok(batches(|| one.batch())))),
             (ACTORS.to_owned(), Box::new(|| actors.flood())),
@@ -39,6 +41,7 @@ pub(crate) fn sections(rounds: usize) -> Result<Vec<Section>> {
     )?;
     let over = |of, over, bound| Goal { of, over: Some(over), bound };
     let goals = vec![
+        over(DIRECT, QUEUE, Bound::AtMost(3.0)),
         over(MANY, QUEUE, Bound::AtMost(10.0)),
         over(ONE, QUEUE, Bound::AtMost(10.0)),
         over(RACTOR, MANY, Bound::AtLeast(20.0)),
@@ -46,7 +49,7 @@ pub(crate) fn sections(rounds: usize) -> Result<Vec<Section>> {
         over(RACTOR, ACTORS, Bound::AtLeast(20.0)),
         over(KAMEO, ACTORS, Bound::AtLeast(20.0)),
     ];
-    let title = "A message of 64 bytes in one process, stream path".to_owned();
+    let title = "A message of 64 bytes in one process".to_owned();
     Ok(vec![Section { title, unit: "CPU ns per message", lines, goals }])
 }
 
@@ -133,6 +136,37 @@ impl Machines {
     }
 }
 
+/// Entities of one scene, each of which says something to the next.
+#[derive(Debug)]
+struct Neighbours {
+    scene: Scene,
+    entities: Vec<OnlineId>,
+    out: Vec<Output>,
+    applied: [u64; BATCH],
+}
+
+impl Neighbours {
+    fn new() -> Self {
+        let entities: Vec<_> = (0..).take(BATCH).map(|counter| OnlineId::new(RangeId(1), counter)).collect();
+        let scene = scene_with(entities.iter().copied());
+        Self { scene, entities, out: Vec::new(), applied: [0; BATCH] }
+    }
+
+    fn batch(&mut self) {
+        for (at, &entity) in self.entities.iter().enumerate() {
+            let to = self.entities[(at + 1) % BATCH];
+            self.scene.handle(scene::Input::Sends { entity, to, payload: block::message() }, Now(1), &mut self.out);
+        }
+        self.scene.handle(scene::Input::Flush, Now(1), &mut self.out);
+        assert_eq!(self.out.len(), BATCH, "every message is applied when the turn ends, and nothing else comes of it");
+        for output in self.out.drain(..) {
+            if let Output::Apply { entity, payload, .. } = output {
+                self.applied[entity.counter() as usize] += u64::from(black_box(payload)[0]);
+            }
+        }
+    }
+}
+
 /// A scene in which `entities` live.
 pub(crate) fn scene_with(entities: impl Iterator<Item = OnlineId>) -> Scene {
     let type_name = TypeName(block::type_name(8));
@@ -188,6 +222,7 @@ impl Actors {
 }
 
 const QUEUE: &str = "limit: VecDeque";
+const DIRECT: &str = "direct path, 64 entities of a scene";
 const MANY: &str = "machines, 64 entities";
 const ONE: &str = "machines, one entity";
 const ACTORS: &str = "actors, 64 entities";

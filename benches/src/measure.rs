@@ -1,5 +1,7 @@
 //! Clocks, and rounds in which the contestants take turns.
 
+use std::fs;
+
 use anyhow::Result;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -36,6 +38,16 @@ pub(crate) fn thread_cpu_ns() -> u64 {
 /// CPU time of this process, in nanoseconds.
 pub(crate) fn process_cpu_ns() -> u64 {
     nanoseconds(ClockId::ProcessCPUTime)
+}
+
+/// CPU time of another process so far, over the threads that it has, in nanoseconds.
+pub(crate) fn cpu_ns_of(process: u32) -> Result<u64> {
+    let mut sum = 0;
+    for thread in fs::read_dir(format!("/proc/{process}/task"))? {
+        let times = fs::read_to_string(thread?.path().join("schedstat"))?;
+        sum += times.split(' ').next().unwrap_or_default().parse::<u64>()?;
+    }
+    Ok(sum)
 }
 
 fn nanoseconds(clock: ClockId) -> u64 {

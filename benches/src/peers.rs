@@ -1,9 +1,19 @@
-//! Actor libraries that do a like job: a router actor that casts to one of 64 counting actors.
+//! Others that do a like job.
 //!
-//! Both run on a runtime of one thread, as ours does, without their logs and metrics.
+//! | peer | does |
+//! |---|---|
+//! | ractor, kameo | a router actor casts to one of 64 counting actors, on a runtime of one thread, as ours does, without logs and metrics |
+//! | NATS | a server between two clients, each message to one of 64 subjects |
+//! | Erlang | a node casts to 64 servers of another |
+//!
+//! Between processes a batch of 64 is acknowledged as one. Programs that are not installed are left out.
 
+mod with_erlang;
 mod with_kameo;
+mod with_nats;
 mod with_ractor;
+
+use std::process::{Command, Stdio};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +21,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use tokio::runtime::{Builder, Runtime};
 
+pub(crate) use self::with_erlang::WithErlang;
 pub(crate) use self::with_kameo::WithKameo;
+pub(crate) use self::with_nats::WithNats;
 pub(crate) use self::with_ractor::WithRactor;
 use crate::block::MESSAGE;
 
@@ -40,6 +52,13 @@ async fn reached(applied: &Applied, goal: usize) {
     while applied.load(Ordering::Relaxed) < goal {
         tokio::task::yield_now().await;
     }
+}
+
+/// Whether a program can be run here.
+fn is_installed(program: &str, argument: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
 }
 
 fn runtime() -> Result<Runtime> {

@@ -6,9 +6,10 @@ use anyhow::Result;
 use slipgate_entity::OnlineId;
 
 use crate::driver::Cluster;
-use crate::measure::compete;
+use crate::measure::{Contestant, compete};
 use crate::node::BATCH;
 use crate::order::Order;
+use crate::peers::{WithErlang, WithNats};
 use crate::raw::Peer;
 use crate::report::{Bound, Goal, Section};
 
@@ -23,17 +24,24 @@ pub(crate) fn messages(rounds: usize) -> Result<Vec<Section>> {
         n1.time(&Order::Flood { entities: entities.to_vec(), total: MESSAGES })?;
         Ok((n1.cpu()? + n2.cpu()? - before) / MESSAGES as f64)
     };
-    let lines = compete(
-        rounds,
-        vec![
-            (FRAMES.to_owned(), Box::new(|| raw.frames(MESSAGES))),
-            (MANY.to_owned(), Box::new(|| flood(&entities))),
-            (ONE.to_owned(), Box::new(|| flood(&entities[..1]))),
-        ],
-    )?;
-    let goals = [MANY, ONE].map(|of| Goal { of, over: Some(FRAMES), bound: Bound::AtMost(5.0) });
+    let (mut nats, mut erlang) = (WithNats::start()?, WithErlang::start()?);
+    let mut contestants: Vec<Contestant<'_>> = vec![
+        (FRAMES.to_owned(), Box::new(|| raw.frames(MESSAGES))),
+        (MANY.to_owned(), Box::new(|| flood(&entities))),
+        (ONE.to_owned(), Box::new(|| flood(&entities[..1]))),
+    ];
+    let mut goals: Vec<_> = [MANY, ONE].map(|of| Goal { of, over: Some(FRAMES), bound: Bound::AtMost(5.0) }).into();
+    if let Some(nats) = &mut nats {
+        contestants.push((NATS.to_owned(), Box::new(|| nats.flood(MESSAGES))));
+        goals.push(Goal { of: NATS, over: Some(MANY), bound: Bound::AtLeast(5.0) });
+    }
+    if let Some(erlang) = &mut erlang {
+        contestants.push((ERLANG.to_owned(), Box::new(|| erlang.flood(MESSAGES))));
+        goals.push(Goal { of: ERLANG, over: Some(MANY), bound: Bound::AtLeast(25.0) });
+    }
+    let lines = compete(rounds, contestants)?;
     let title = "A message of 64 bytes between two processes".to_owned();
-    Ok(vec![Section { title, unit: "CPU ns of both sides per message", lines, goals: goals.into() }])
+    Ok(vec![Section { title, unit: "CPU ns of all processes per message", lines, goals }])
 }
 
 /// From a message to the word that it is applied.
@@ -53,6 +61,8 @@ pub(crate) fn round_trip(rounds: usize) -> Result<Vec<Section>> {
 const FRAMES: &str = "limit: packed frames";
 const MANY: &str = "batches of 64 to 64 entities";
 const ONE: &str = "batches of 64 to one entity";
+const NATS: &str = "NATS, 64 subjects";
+const ERLANG: &str = "Erlang, cast to 64 servers";
 const PING: &str = "limit: ping-pong";
 const ASK: &str = "message and acknowledgement";
 const MESSAGES: usize = 200_000;
