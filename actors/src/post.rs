@@ -201,6 +201,11 @@ impl Post {
             batch.retain(|envelope| envelope.from.port == Port::Member || envelope.from.port == Port::Manager);
             count_dropped("lease", before - batch.len());
         }
+        let Some(to) = batch.first().map(|envelope| envelope.to) else { return };
+        // Most batches have one destination, and go there as they are.
+        if batch.iter().all(|envelope| envelope.to == to) {
+            return if to.session == self.inner.me { self.put(to.port, batch) } else { self.put_on(to.session, batch) };
+        }
         let mut here: Vec<(Port, Vec<Envelope>)> = Vec::new();
         let mut away: Vec<(Session, Vec<Envelope>)> = Vec::new();
         for envelope in batch {
@@ -213,20 +218,24 @@ impl Post {
         for (port, envelopes) in here {
             self.put(port, envelopes);
         }
-        let links = self.inner.links.load();
         for (session, envelopes) in away {
-            let count = envelopes.len();
-            let refused = match links.get(&session.node).filter(|link| link.session == session) {
-                Some(link) => link.door.put(envelopes).len(),
-                None => count,
-            };
-            count_dropped("link", refused);
+            self.put_on(session, envelopes);
         }
     }
 
     /// Writes one envelope.
     pub fn send_one(&self, from: Port, to: Place, message: Message) {
         self.send(vec![Envelope { from: self.here(from), to, message }]);
+    }
+
+    fn put_on(&self, session: Session, envelopes: Vec<Envelope>) {
+        let count = envelopes.len();
+        let links = self.inner.links.load();
+        let refused = match links.get(&session.node).filter(|link| link.session == session) {
+            Some(link) => link.door.put(envelopes).len(),
+            None => count,
+        };
+        count_dropped("link", refused);
     }
 
     fn put(&self, port: Port, envelopes: Vec<Envelope>) {

@@ -60,6 +60,8 @@ pub struct RouterActor {
     clock: NodeClock,
     batches: BTreeMap<u64, Batch>,
     last_batch: u64,
+    /// Kept between turns for its room; empty.
+    outputs: Vec<Output>,
 }
 
 /// A batch whose tool waits for its end.
@@ -76,7 +78,15 @@ impl RouterActor {
     #[must_use]
     pub fn new(number: u16, limits: Limits, post: Post, clock: NodeClock) -> Self {
         let me = post.here(Port::Router(number));
-        Self { machine: Router::new(me, limits), me, post, clock, batches: BTreeMap::new(), last_batch: 0 }
+        Self {
+            machine: Router::new(me, limits),
+            me,
+            post,
+            clock,
+            batches: BTreeMap::new(),
+            last_batch: 0,
+            outputs: Vec::new(),
+        }
     }
 
     /// Hands in inputs if the session may act. What others say without a lease is said again by whoever keeps it;
@@ -91,12 +101,12 @@ impl RouterActor {
 
     fn give(&mut self, inputs: impl IntoIterator<Item = Input>) {
         let now = self.clock.now();
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.outputs);
         for input in inputs {
             self.machine.handle(input, now, &mut out);
         }
-        let mut letters = Vec::new();
-        for output in out {
+        let mut letters = Vec::with_capacity(out.len());
+        for output in out.drain(..) {
             match output {
                 Output::Data { to, data } => {
                     letters.push(Envelope { from: self.me, to: to.into(), message: Said::Data(data) });
@@ -133,6 +143,7 @@ impl RouterActor {
                 }),
             }
         }
+        self.outputs = out;
         self.post.send(letters);
     }
 
@@ -191,7 +202,7 @@ impl Handler<Mail> for RouterActor {
             Said::Control(control) => Some(Input::Heard { from: envelope.from, control }),
             Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => None,
         });
-        self.turn(heard.collect::<Vec<_>>());
+        self.turn(heard);
         self.answer_ended();
     }
 }

@@ -209,7 +209,8 @@ fn deliver(batch: Vec<Wire>, peer: Session, post: &Post) {
     let envelope =
         |Wire { from, to, message }| Envelope { from: Place { session: peer, port: from }, to: post.here(to), message };
     let believed = |envelope: &Envelope| credence::may_say(envelope, |entity| post.home_of(entity));
-    let envelopes: Vec<_> = batch.into_iter().map(envelope).filter(believed).collect();
+    let mut envelopes = Vec::with_capacity(count);
+    envelopes.extend(batch.into_iter().map(envelope).filter(believed));
     if envelopes.len() < count {
         metrics::counter!("slipgate_messages_dropped_total", "at" => "credence")
             .increment((count - envelopes.len()) as u64);
