@@ -175,7 +175,16 @@ impl SceneActor {
         self.evacuate(now);
         self.tell_keeper();
         self.step(Input::Flush, now);
-        self.around.post.send(std::mem::take(&mut self.letters));
+        // What entities of the scene said to each other has been applied, and may have been answered.
+        for _ in 0..ANSWERS {
+            if !self.machine.has_said() {
+                break;
+            }
+            self.step(Input::Flush, now);
+        }
+        // The next turn has about as many, mostly.
+        let room = Vec::with_capacity(self.letters.len());
+        self.around.post.send(std::mem::replace(&mut self.letters, room));
     }
 
     fn step(&mut self, input: Input, now: Now) {
@@ -327,6 +336,8 @@ impl Handler<Wind> for SceneActor {
 
 /// Messages to entities that may wait for a scene. Some turns of a busy one.
 const MAILBOX: usize = 1 << 16;
+/// How often entities of the scene answer each other within one turn: then others have theirs.
+const ANSWERS: usize = 16;
 /// How often waits are looked at: a scene's turn at 20 Hz would be too coarse for the first repeats.
 const TICK: Duration = Duration::from_millis(20);
 /// How often gauges are told.

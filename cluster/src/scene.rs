@@ -27,6 +27,7 @@ mod claims;
 mod close;
 mod closing;
 mod decide;
+mod direct;
 mod graves;
 mod inspection;
 mod leave;
@@ -52,6 +53,7 @@ use slipgate_entity::{OnlineId, TypeName};
 
 use self::alarm::{Alarm, Alarms};
 use self::arrive::{Reservation, Staged};
+use self::direct::Direct;
 use self::graves::Tombstone;
 use self::phase::{Live, Phase};
 use self::population::Population;
@@ -105,6 +107,8 @@ pub struct Scene {
     /// Entities that are reserving, frozen or deciding.
     busy: BTreeSet<OnlineId>,
     receivers: Receivers,
+    /// Messages between two of its entities that are not applied yet.
+    direct: Direct,
     /// Streams that their senders have left behind in this step.
     orphans: Vec<Orphan>,
     verdicts: Verdicts,
@@ -169,6 +173,7 @@ impl Scene {
             spawning: BTreeMap::new(),
             busy: BTreeSet::new(),
             receivers: Receivers::default(),
+            direct: Direct::default(),
             orphans: Vec::new(),
             verdicts: Verdicts::default(),
             search: Search::default(),
@@ -221,7 +226,10 @@ impl Scene {
                 self.see(view, now);
             }
             Input::PeerLost(session) => self.peer_lost(session, now, out),
-            Input::Flush => self.flush(out),
+            Input::Flush => {
+                self.flush(out);
+                self.apply_said(out);
+            }
             Input::Tick => self.tick(now, out),
             Input::Drain => self.doors = Doors::OutOnly,
             Input::Reopen => self.doors = Doors::Open,

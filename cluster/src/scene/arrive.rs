@@ -6,6 +6,7 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
+use super::direct::Spoken;
 use super::phase::{HeldMessages, Live, Phase, Repeat};
 use super::talk::send;
 use super::{Destination, Event, Output, Scene, inspection};
@@ -251,6 +252,7 @@ impl Scene {
             base: prepare.image.base,
             inbox: Inbox::resume(received.clone()),
             outbox,
+            spoken: Spoken::default(),
             missing: BTreeSet::new(),
             looked_through: 0,
             arrival: Some(prepare.id),

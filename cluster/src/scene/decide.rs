@@ -48,6 +48,7 @@ impl Scene {
             return reject(Some(ticket), MoveError::Migrating { entity }, out);
         }
         self.flush(out);
+        self.leave_direct_path(entity, now, out);
         self.decide(entity, Why::Despawn(Some(ticket)), HeldMessages::default(), now, out);
     }
 
@@ -167,6 +168,7 @@ impl Scene {
 
     /// The record names somebody else, or nobody: the entity is gone from here.
     fn lose(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
+        self.leave_direct_path(entity, now, out);
         self.set_phase_gone(entity);
         let live = self.live.remove(&entity).expect("the caller holds a live entity");
         self.bury(entity, record, now);

@@ -85,6 +85,7 @@ impl Scene {
         }
         let leaving = reserving.leaving.clone();
         self.flush(out);
+        self.leave_direct_path(entity, now, out);
         let frozen = Frozen {
             leaving,
             at: now,

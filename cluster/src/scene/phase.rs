@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
+use super::direct::Spoken;
 use super::port::Ticket;
 use crate::message::{Data, Held, Identity, Nonce, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
@@ -23,6 +24,8 @@ pub(super) struct Live {
     pub(super) inbox: Inbox,
     /// Streams to others, by receiver.
     pub(super) outbox: BTreeMap<OnlineId, SendStream>,
+    /// What it has said to others of the scene and they have not applied yet.
+    pub(super) spoken: Spoken,
     /// Senders of whose streams it has some, and whose homes are asked whether they are gone.
     pub(super) missing: BTreeSet<OnlineId>,
     /// Version of the view since whose verdicts its table was looked through here.
@@ -41,6 +44,7 @@ impl Live {
             base: Epoch::ZERO,
             inbox: Inbox::default(),
             outbox: BTreeMap::new(),
+            spoken: Spoken::default(),
             missing: BTreeSet::new(),
             looked_through: 0,
             arrival: None,

@@ -88,7 +88,8 @@ pub enum Input {
     View(Arc<View>),
     /// The link to a session is lost, or the session is over.
     PeerLost(Session),
-    /// The turn ends: what was applied in it is acknowledged.
+    /// The turn ends: what was applied in it is acknowledged, and what entities of the scene said to each other in it
+    /// is applied. That may be answered: [`Scene::has_said`](super::Scene::has_said).
     Flush,
     /// Time passes.
     Tick,

@@ -12,7 +12,7 @@ pub struct Tables {
     pub open: usize,
     /// Sessions of which they know up to where their streams are over, summed over all of them.
     pub floors: usize,
-    /// Messages that wait: for a gap to close, a move to be decided, a copy to be taken over.
+    /// Messages that wait: for the turn to end, a gap to close, a move to be decided, a copy to be taken over.
     pub waiting: usize,
     /// Streams of theirs to others.
     pub outboxes: usize,
@@ -45,7 +45,7 @@ impl Scene {
             tombstones: self.gone.len().max(self.graves.len()),
             alarms: self.alarms.len(),
             searches: self.search.len(),
-            waiting: self.staged.values().map(|staged| staged.held.size().1).sum(),
+            waiting: self.direct.len() + self.staged.values().map(|staged| staged.held.size().1).sum::<usize>(),
             ..Tables::default()
         };
         for live in self.live.values() {

@@ -126,7 +126,7 @@ impl Scene {
     }
 
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
-        let me = self.place();
+        let is_here = self.live.is_active(to) == Some(true);
         let Some(live) = self.live.get_mut(&entity) else { return };
         if payload.len() > self.limits.message_bytes {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
@@ -141,6 +141,26 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
+        if is_here && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
+            if let Err(payload) = self.direct.say((entity, &mut live.spoken), to, payload, &self.limits) {
+                out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            }
+            return;
+        }
+        self.send_numbered(entity, to, payload, now, out);
+    }
+
+    /// Numbers a message of an active entity and sends it.
+    pub(super) fn send_numbered(
+        &mut self,
+        entity: OnlineId,
+        to: OnlineId,
+        payload: Payload,
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let me = self.place();
+        let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let opened = &mut self.opened;
         let stream = live.outbox.entry(to).or_insert_with(|| SendStream::open(StreamId::next(me, opened), to));
         if stream.push(payload.clone(), &self.limits).is_err() {

@@ -6,6 +6,7 @@ mod claims;
 mod close;
 mod closing;
 mod deciding;
+mod direct;
 mod driver;
 mod frozen;
 mod request;

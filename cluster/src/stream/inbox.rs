@@ -134,6 +134,11 @@ impl Inbox {
         Verdict::Ahead
     }
 
+    /// A message that is in no stream is applied.
+    pub fn count_unnumbered(&mut self) {
+        self.received.count(1);
+    }
+
     /// The sender has closed its stream. Returns whether that is taken note of: a table that is full takes no note
     /// of the streams of one more opener.
     pub fn close(&mut self, sender: Sender, stream: StreamId) -> bool {
