@@ -128,7 +128,10 @@ impl Town {
         let staying = &people[BORN..];
         for pair in 0..FRIENDS {
             let (sender, at) = people[pair * 7 % people.len()];
-            let (to, _) = staying[(pair * 11 + round * 13) % staying.len()];
+            // Neighbours begin no stream.
+            let after = (pair * 11 + round * 13) % staying.len();
+            let apart = staying.iter().cycle().skip(after).find(|(_, elsewhere)| *elsewhere != at);
+            let (to, _) = *apart.expect("somebody lives elsewhere");
             for _ in 0..SAID {
                 self.said += 1;
                 self.tell(at, Input::Sends { entity: sender, to, payload: payload() });

@@ -73,8 +73,16 @@ impl World {
     }
 
     pub(crate) fn tell_scene(&mut self, stage: usize, input: Input) {
+        let ends_turn = input == Input::Flush;
         let mut out = Vec::new();
-        self.stages[stage].scene.handle(input, self.now, &mut out);
+        let scene = &mut self.stages[stage].scene;
+        let had_said = scene.has_said();
+        scene.handle(input, self.now, &mut out);
+        match (had_said, scene.has_said()) {
+            (false, true) => self.tally.count("said directly"),
+            (true, false) if !ends_turn => self.tally.count("said directly, then numbered"),
+            (..) => {}
+        }
         for output in out {
             self.perform(stage, output);
         }

@@ -26,7 +26,7 @@ impl Tally {
 }
 
 /// What a run over enough seeds must have met.
-const RARE: [&str; 26] = [
+const RARE: [&str; 28] = [
     "adopted streams",
     "cancelled",
     "closed",
@@ -47,6 +47,8 @@ const RARE: [&str; 26] = [
     "refused: no scene",
     "refused: too large",
     "refused: unreadable",
+    "said directly",
+    "said directly, then numbered",
     "spawn refused",
     "straight back",
     "streams closed",

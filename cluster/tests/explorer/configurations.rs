@@ -246,7 +246,7 @@ pub(crate) fn mutants() -> Vec<(Mutant, Plan, &'static str)> {
     let with_target = || Plan::new("a mutant", &[1, 2], 2).heirs(&[1]).deaths(&[2]).moves(1).messages(1).late();
     vec![
         (Mutant::TableLeftBehind, plan(), "twice, or out of order"),
-        (Mutant::OutboxLeftBehind, plan().friend(0, 3, 1), "of its messages applied"),
+        (Mutant::OutboxLeftBehind, plan().friend(1, 3, 1), "of its messages applied"),
         (Mutant::AcknowledgesWhatItHolds, plan(), "acknowledged and not in the copy that counts"),
         (Mutant::TakesOverByItself, plan(), "is active at"),
         (Mutant::ResumesByItself, plan(), "is active at"),
