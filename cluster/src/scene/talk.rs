@@ -3,7 +3,7 @@
 use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
-use super::phase::Phase;
+use super::phase::{Live, Phase};
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
@@ -126,7 +126,7 @@ impl Scene {
     }
 
     pub(super) fn sends(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, now: Now, out: &mut Vec<Output>) {
-        let is_here = self.live.is_active(to) == Some(true);
+        let is_here = self.live.get(&to).is_some_and(Live::is_active);
         let Some(live) = self.live.get_mut(&entity) else { return };
         if payload.len() > self.limits.message_bytes {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
