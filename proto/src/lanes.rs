@@ -69,7 +69,16 @@ pub struct Lanes {
     owed: u64,
     ping: bool,
     pong: bool,
-    bye: bool,
+    bye: Option<Goodbye>,
+}
+
+/// What is still to be heard before the goodbye, beside control messages.
+#[derive(Clone, Copy, Debug)]
+struct Goodbye {
+    /// So many of the messages that wait.
+    messages: usize,
+    /// Transfers up to this number.
+    transfers: u64,
 }
 
 #[derive(Debug)]
@@ -102,7 +111,7 @@ impl Lanes {
             owed: 0,
             ping: false,
             pong: false,
-            bye: false,
+            bye: None,
         }
     }
 
@@ -210,6 +219,9 @@ impl Lanes {
             frame::append_messages(batch, bytes);
             self.messages.drain(..count);
             self.message_bytes -= weight;
+            if let Some(goodbye) = &mut self.bye {
+                goodbye.messages = goodbye.messages.saturating_sub(count);
+            }
             self.credit = self.credit.saturating_sub((bytes.len() - before) as u64);
             return true;
         }
@@ -228,7 +240,13 @@ impl Lanes {
         if self.owed >= self.limits.credit / 8 {
             return Some(Frame::Credit(std::mem::take(&mut self.owed)));
         }
-        (self.control.is_empty() && std::mem::take(&mut self.bye)).then_some(Frame::Bye)
+        let Goodbye { messages, transfers } = self.bye?;
+        let is_heard = self.control.is_empty() && messages == 0 && self.bulk.iter().all(|waits| waits.id > transfers);
+        if !is_heard {
+            return None;
+        }
+        self.bye = None;
+        Some(Frame::Bye)
     }
 
     fn next_chunk(&mut self, bytes: &mut Vec<u8>) -> bool {
@@ -276,9 +294,10 @@ impl Lanes {
         self.pong = true;
     }
 
-    /// Tells the peer, after all control messages, that this session stops on purpose.
+    /// Tells the peer that this session stops on purpose, once all is written that waits: an answer to a tool may be
+    /// in any lane. Of what is put in later, only control messages go first.
     pub fn bye(&mut self) {
-        self.bye = true;
+        self.bye = Some(Goodbye { messages: self.messages.len(), transfers: self.transfers });
     }
 
     /// A new connection of the same session: credit is full, transfers start again from their beginning.
@@ -289,6 +308,9 @@ impl Lanes {
             transfer.offset = 0;
             self.transfers += 1;
             transfer.id = self.transfers;
+        }
+        if let Some(goodbye) = &mut self.bye {
+            goodbye.transfers = self.transfers;
         }
     }
 

@@ -210,3 +210,34 @@ fn credit_is_returned_in_portions_and_a_goodbye_comes_after_control() {
     assert_eq!(next(&mut lanes), Some(Frame::Bye));
     assert!(next(&mut lanes).is_none());
 }
+
+#[test]
+fn a_goodbye_lets_all_be_heard_that_was_put_in_before_it_and_waits_for_nothing_that_comes_later() {
+    let mut lanes = Lanes::new(LaneLimits::default());
+    for wire in [answer(10), answer(40_000)] {
+        lanes.push(wire).expect("room");
+    }
+    lanes.bye();
+    lanes.push(answer(40_000)).expect("room");
+    assert!(matches!(next(&mut lanes), Some(Frame::Messages(batch)) if batch.len() == 1));
+    lanes.push(data(10)).expect("room");
+    let mut frames: Vec<_> = std::iter::from_fn(|| next(&mut lanes)).collect();
+    let bye = frames.iter().position(|frame| *frame == Frame::Bye).expect("a goodbye");
+    let after = frames.split_off(bye);
+    let of_first = |frame: &&Frame<'_>| matches!(frame, Frame::Chunk(chunk) if chunk.transfer == 1);
+    assert_eq!((frames.iter().filter(of_first).count(), after.iter().filter(of_first).count()), (3, 0));
+    assert!(after.iter().any(|frame| matches!(frame, Frame::Chunk(chunk) if chunk.transfer == 2)), "{after:?}");
+}
+
+#[test]
+fn a_goodbye_waits_for_messages_without_credit() {
+    let mut lanes = Lanes::new(LaneLimits { credit: 1000, ..LaneLimits::default() });
+    lanes.push(data(2000)).expect("room");
+    assert!(matches!(next(&mut lanes), Some(Frame::Messages(_))));
+    lanes.push(answer(10)).expect("room");
+    lanes.bye();
+    assert!(next(&mut lanes).is_none());
+    lanes.add_credit(1);
+    assert!(matches!(next(&mut lanes), Some(Frame::Messages(_))));
+    assert_eq!(next(&mut lanes), Some(Frame::Bye));
+}
