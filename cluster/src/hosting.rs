@@ -12,8 +12,9 @@
 //! as long as it does not. So a step is never lost, and none is taken twice.
 //!
 //! Keeps: a scene is opened once in a session, whatever old view comes late; its number is not told to be free before
-//! the scene has ended; a handle of a later scene is never one that an earlier scene of its number gave out here; a scene
-//! that is cleared by moving everybody out learns of the room that others have while it is.
+//! the scene has ended; none is opened on a node that is about to stop; a handle of a later scene is never one that an
+//! earlier scene of its number gave out here; a scene that is cleared by moving everybody out learns of the room that
+//! others have while it is.
 //! Leaves out: declared scenes, which are there from start to stop; who moves where (`evacuation`).
 
 use std::collections::BTreeMap;
@@ -49,6 +50,10 @@ pub enum Input {
     },
     /// Nor does it know any more where everybody went.
     Forgotten(SceneId),
+    /// The node is about to stop: no scene is opened any more.
+    Drain,
+    /// It goes on after all.
+    Resume,
     /// Time passes.
     Tick,
 }
@@ -112,6 +117,8 @@ pub struct Hosting {
     generations: BTreeMap<u16, u32>,
     /// When those that move everybody out hear of room again.
     count_at: Now,
+    /// Whether the node is about to stop.
+    drains: bool,
 }
 
 /// A scene that the view has placed here.
@@ -152,7 +159,7 @@ impl Hosting {
     #[must_use]
     pub fn new(me: Session) -> Self {
         let (scenes, generations) = (BTreeMap::new(), BTreeMap::new());
-        Self { me, view: Arc::default(), scenes, generations, count_at: Now(0) }
+        Self { me, view: Arc::default(), scenes, generations, count_at: Now(0), drains: false }
     }
 
     /// Takes one input and appends what should follow.
@@ -176,6 +183,8 @@ impl Hosting {
                 self.change(scene, State::Forgotten, now);
                 out.push(Output::End(scene));
             }
+            Input::Drain => self.drains = true,
+            Input::Resume => self.drains = false,
             Input::Tick => self.tick(now, out),
         }
         self.compare(now, out);
@@ -220,6 +229,8 @@ impl Hosting {
         let scene = placement.id;
         let Some(hosted) = self.scenes.get_mut(&scene) else {
             let state = match placement.stage {
+                // The manager places none on a node that drains, but may have before it knew.
+                SceneStage::Opening if self.drains => State::NotOpened,
                 SceneStage::Opening => self.open(placement, out),
                 // It was closed before this node had heard of it. An open one is of another mind's view.
                 SceneStage::Open | SceneStage::Closing(_) | SceneStage::Over => State::Forgotten,

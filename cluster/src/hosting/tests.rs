@@ -283,3 +283,22 @@ fn a_scene_that_the_view_does_not_know_any_more_goes_on_until_it_is_closed() {
     assert_eq!(world.view(None), []);
     assert_eq!(world.hosting.len(), 1);
 }
+
+#[test]
+fn no_scene_is_opened_while_the_node_drains_and_the_manager_is_told() {
+    let mut world = World::new();
+    world.give(Input::Drain);
+    assert_eq!(world.view(Some(SceneStage::Opening)), [tells(SceneNews::NotOpened)]);
+    assert_eq!(world.pass_ms(500), [tells(SceneNews::NotOpened)]);
+    world.give(Input::Resume);
+    assert_eq!(world.view(Some(SceneStage::Opening)), [], "whoever asked for it has been told");
+    world.view(None);
+    assert_eq!(world.view(Some(SceneStage::Opening)).first(), Some(&opens(1)));
+}
+
+#[test]
+fn a_scene_that_is_open_goes_its_way_while_the_node_drains() {
+    let mut world = World::open();
+    assert_eq!(world.give(Input::Drain), []);
+    assert_eq!(world.view(Some(SceneStage::Closing(Clearing::Move))).first(), Some(&Output::Close(DUNGEON)));
+}
