@@ -137,6 +137,12 @@ impl Directory {
         self.coming.len() + self.bequests.len()
     }
 
+    /// Ranges that this is the home of, or that their next homes have not taken over yet.
+    #[must_use]
+    pub fn to_give(&self) -> usize {
+        self.held.len() + self.bequests.len()
+    }
+
     /// Takes one input and appends what should follow.
     ///
     /// # Panics

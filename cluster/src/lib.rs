@@ -24,6 +24,7 @@
 //! | [`directory`] | the home: records, compare-and-set, registration of new ids; how it is rebuilt and handed over |
 //! | [`claim`] | what a scene says of an entity while its home is rebuilt |
 //! | [`legacy`] | what a home hands over to the next one |
+//! | [`drain`] | the planned stop of a node: its steps, and how long each may take |
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`hosting`] | a node's scenes that are made at run time: opened, cleared, ended |
 //! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
@@ -41,6 +42,7 @@ pub mod bounds;
 mod bytes;
 pub mod claim;
 pub mod directory;
+pub mod drain;
 pub mod evacuation;
 pub mod hosting;
 pub mod legacy;

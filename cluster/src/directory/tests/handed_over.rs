@@ -215,6 +215,7 @@ fn whoever_stops_asks_the_manager_until_its_homes_are_given_away_and_taken() {
     let mut old = home_of(1);
     let asks = [Output::Ask(ManagerRequest::Retire { session: session(1) })];
     assert_eq!(old.give(Input::Retire), asks);
+    assert_eq!(old.directory.to_give(), 1);
     assert_eq!(old.pass(10), []);
     assert_eq!(old.pass(60), asks);
     let mut new = Town::new(2);
@@ -223,9 +224,10 @@ fn whoever_stops_asks_the_manager_until_its_homes_are_given_away_and_taken() {
     old.named(2);
     let first = old.see();
     assert!(!first.contains(&Output::GivenAway));
+    assert_eq!(old.directory.to_give(), 1, "named, and not taken over");
     let said = hand_over(&mut old, &mut new, first);
     assert!(said.contains(&Output::GivenAway));
-    assert_eq!(old.pass(1_000), []);
+    assert_eq!((old.directory.to_give(), old.pass(1_000)), (0, vec![]));
 }
 
 #[test]
