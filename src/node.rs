@@ -141,11 +141,17 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let ended = loop {
         match node.live_once(&mut wish).await {
             Ok(End::Stopped) => break Ok(()),
-            Ok(End::Over) => tracing::warn!(
-                event = "node.over",
-                "this life of node {name} is over: the manager has declared it dead, or knows a later one; what its scenes held \
-                 is lost, and the node joins anew"
-            ),
+            Ok(End::Over { stops }) => {
+                let what_follows = if stops { "stops, as it was told to" } else { "joins anew" };
+                tracing::warn!(
+                    event = "node.over",
+                    "this life of node {name} is over: the manager has declared it dead, or knows a later one; what its \
+                     scenes held is lost, and the node {what_follows}"
+                );
+                if stops {
+                    break Ok(());
+                }
+            }
             Err(error) => break Err(error),
         }
     };
@@ -171,7 +177,10 @@ enum End {
     /// Somebody wished that the node stops.
     Stopped,
     /// There was a verdict on it, or there is a later life.
-    Over,
+    Over {
+        /// Whether somebody had wished before that the node stops.
+        stops: bool,
+    },
 }
 
 impl Node<'_> {
@@ -206,13 +215,13 @@ impl Node<'_> {
             Ended::Drained => {
                 self.standing.send_replace(Standing::Stopping);
                 wired.say_goodbye().await;
-                wired.stop_arbiters();
+                wired.stop_arbiters().await;
                 Ok(End::Stopped)
             }
-            Ended::Over => {
+            Ended::Over { stops } => {
                 self.desks.close();
-                wired.halt();
-                Ok(End::Over)
+                wired.halt().await;
+                Ok(End::Over { stops })
             }
         }
     }

@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::directory::{Directory, HomeEvent, Input, Output, Standing};
+use slipgate_cluster::drain::Homes;
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::scene::Ticket;
 use slipgate_cluster::{Envelope, Own, Port, Record};
 use slipgate_entity::OnlineId;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use self::losses::Losses;
 pub use self::losses::LostEntity;
@@ -52,8 +53,8 @@ pub struct ViewChanged;
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct GiveAway {
-    /// Told once nothing is left to give, or nobody is there to take it: how many ranges others have taken over.
-    pub reply: oneshot::Sender<u64>,
+    /// Told how far it is, until nothing is left to give, or nobody is there to take it.
+    pub told: watch::Sender<Homes>,
 }
 
 /// The node goes on after all; it asks for a range of its own again. What it has given away stays so.
@@ -109,10 +110,8 @@ pub struct DirectoryActor {
     stock: RangeStock,
     /// Whether the homes are given away; then no id is given out.
     retiring: bool,
-    /// Who waits for the end of that.
-    given_away: Vec<oneshot::Sender<u64>>,
-    /// Ranges that others have taken over from here.
-    handed_over: u64,
+    /// Who is told how far that is, while it is under way.
+    giving: Option<watch::Sender<Homes>>,
     /// Who wants a record of a home that is not complete yet.
     looks: Vec<Look>,
     view_version: u64,
@@ -131,8 +130,7 @@ impl DirectoryActor {
             machine: Directory::new(post.me()),
             stock,
             retiring: false,
-            given_away: Vec::new(),
-            handed_over: 0,
+            giving: None,
             looks: Vec::new(),
             view_version: 0,
             losses: Losses::default(),
@@ -201,18 +199,14 @@ impl DirectoryActor {
         let from = self.post.here(Port::Directory);
         let mut letters = Vec::new();
         let mut lost = BTreeMap::new();
+        let (mut given, mut is_done) = (0, false);
         for output in out {
             match output {
                 Output::Tell { to, control } => letters.push(Envelope { from, to, message: Said::Control(control) }),
                 Output::Ask(request) => self.ask_manager(request),
-                Output::GivenAway => {
-                    for waiting in self.given_away.drain(..) {
-                        // Whoever asked may have stopped waiting.
-                        let _ = waiting.send(self.handed_over);
-                    }
-                }
+                Output::GivenAway => is_done = true,
                 Output::Event(event) => {
-                    self.handed_over += u64::from(matches!(event, HomeEvent::Bequeathed { .. }));
+                    given += u64::from(matches!(event, HomeEvent::Bequeathed { .. }));
                     news::tell(&event, &self.post.view());
                 }
                 Output::Lost(entity) => {
@@ -230,7 +224,22 @@ impl DirectoryActor {
                 "{entities} entities of {place} are lost with that life of its node: slipgate entities --lost"
             );
         }
+        self.tell_giving(given, is_done);
         self.post.send(letters);
+    }
+
+    /// Tells whoever follows it how far it is with giving homes away: so many more have been taken over.
+    fn tell_giving(&mut self, more: u64, is_done: bool) {
+        let Some(told) = &self.giving else { return };
+        let left = self.machine.to_give() as u64;
+        told.send_if_modified(|homes| {
+            let before = *homes;
+            *homes = Homes { given: before.given + more, left, is_done };
+            *homes != before
+        });
+        if is_done {
+            self.giving = None;
+        }
     }
 
     fn ask_manager(&self, request: ManagerRequest) {
@@ -294,10 +303,10 @@ impl Handler<ViewChanged> for DirectoryActor {
 impl Handler<GiveAway> for DirectoryActor {
     type Result = ();
 
-    fn handle(&mut self, GiveAway { reply }: GiveAway, _: &mut Context<Self>) {
+    fn handle(&mut self, GiveAway { told }: GiveAway, _: &mut Context<Self>) {
         self.retiring = true;
         self.stock.surrender();
-        self.given_away.push(reply);
+        self.giving = Some(told);
         self.turn([Input::Retire]);
     }
 }
@@ -307,7 +316,7 @@ impl Handler<StayHome> for DirectoryActor {
 
     fn handle(&mut self, StayHome: StayHome, _: &mut Context<Self>) {
         self.retiring = false;
-        self.given_away.clear();
+        self.giving = None;
         self.turn([Input::Stay]);
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use slipgate_cluster::Now;
 use slipgate_proto::admin::{DrainReport, Problem};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use crate::clock::NodeClock;
@@ -43,6 +43,7 @@ pub struct DrainDesk {
     orders: mpsc::Sender<Ordered>,
     report: watch::Receiver<DrainReport>,
     looked: Arc<AtomicU64>,
+    heard_all: Arc<Notify>,
     clock: NodeClock,
 }
 
@@ -57,6 +58,7 @@ pub struct Orders {
 pub struct Teller {
     report: watch::Sender<DrainReport>,
     looked: Arc<AtomicU64>,
+    heard_all: Arc<Notify>,
     clock: NodeClock,
 }
 
@@ -68,8 +70,9 @@ pub fn channel(node: &str, clock: NodeClock) -> (DrainDesk, Orders, Teller) {
         DrainReport { node: node.to_owned(), state: DrainReport::WORKING.to_owned(), ..DrainReport::default() };
     let (tell, report) = watch::channel(working);
     let looked = Arc::new(AtomicU64::new(NEVER));
-    let desk = DrainDesk { orders: give, report, looked: looked.clone(), clock };
-    (desk, Orders { orders }, Teller { report: tell, looked, clock })
+    let heard_all = Arc::new(Notify::new());
+    let desk = DrainDesk { orders: give, report, looked: looked.clone(), heard_all: heard_all.clone(), clock };
+    (desk, Orders { orders }, Teller { report: tell, looked, heard_all, clock })
 }
 
 impl DrainDesk {
@@ -92,7 +95,11 @@ impl DrainDesk {
             // Without news the report is as it was, and so it is where nobody tells any any more.
             let _ = timeout(LOOK, report.changed()).await;
         }
-        report.borrow().clone()
+        let told = report.borrow().clone();
+        if told.state == DrainReport::DRAINED {
+            self.heard_all.notify_one();
+        }
+        told
     }
 
     fn note_look(&self) {
@@ -128,11 +135,18 @@ impl Teller {
         self.report.borrow().clone()
     }
 
-    /// Whether somebody has looked within this time.
-    #[must_use]
-    pub fn is_followed(&self, within: Duration) -> bool {
+    /// Waits until somebody has read the last report, if anybody follows it: there is nobody else who could tell. Whoever
+    /// does not come for it within a time is not waited for.
+    pub async fn last_words(&self, within: Duration) {
+        if self.is_followed() {
+            let _ = timeout(within, self.heard_all.notified()).await;
+        }
+    }
+
+    /// Whether somebody has looked lately.
+    fn is_followed(&self) -> bool {
         let looked = self.looked.load(Ordering::Relaxed);
-        looked != NEVER && Now(looked) + within >= self.clock.now()
+        looked != NEVER && Now(looked) + FOLLOWED >= self.clock.now()
     }
 }
 
@@ -140,6 +154,8 @@ impl Teller {
 const ORDERS_MAX: usize = 16;
 /// How long a look waits for news.
 const LOOK: Duration = Duration::from_millis(250);
+/// Whoever has looked within this time follows the drain.
+const FOLLOWED: Duration = Duration::from_secs(1);
 /// When nobody has looked yet.
 const NEVER: u64 = u64::MAX;
 
@@ -166,9 +182,9 @@ mod tests {
     #[actix_rt::test]
     async fn a_look_is_answered_at_once_where_nothing_happens_and_with_the_news_otherwise() {
         let (desk, _orders, teller) = channel("n2", NodeClock::start());
-        assert!(!teller.is_followed(LOOK));
+        assert!(!teller.is_followed());
         assert_eq!(desk.look().await.state, DrainReport::WORKING);
-        assert!(teller.is_followed(Duration::from_secs(60)));
+        assert!(teller.is_followed());
         teller.tell(|report| report.state = DrainReport::DRAINING.to_owned());
         let looking = actix_rt::spawn({
             let desk = desk.clone();
@@ -177,5 +193,16 @@ mod tests {
         tokio::task::yield_now().await;
         teller.tell(|report| report.moved = 7);
         assert_eq!(looking.await.expect("no panic").moved, 7);
+    }
+    #[actix_rt::test]
+    async fn the_last_words_wait_for_whoever_follows_and_for_nobody_else() {
+        let (desk, _orders, teller) = channel("n2", NodeClock::start());
+        teller.last_words(Duration::MAX).await;
+        desk.look().await;
+        teller.tell(|report| report.state = DrainReport::DRAINED.to_owned());
+        let mut last_words = std::pin::pin!(teller.last_words(Duration::MAX));
+        assert!(timeout(Duration::ZERO, &mut last_words).await.is_err(), "it has not been read");
+        assert_eq!(desk.look().await.state, DrainReport::DRAINED);
+        last_words.await;
     }
 }

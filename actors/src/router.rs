@@ -51,6 +51,14 @@ struct Backlog {
     reply: oneshot::Sender<u64>,
 }
 
+/// Waits until no message waits.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct AwaitAnswers {
+    /// Told then.
+    pub reply: oneshot::Sender<()>,
+}
+
 /// A router's actor.
 #[derive(Debug)]
 pub struct RouterActor {
@@ -62,6 +70,8 @@ pub struct RouterActor {
     last_batch: u64,
     /// Kept between turns for its room; empty.
     outputs: Vec<Output>,
+    /// Who is told when nothing waits.
+    patient: Vec<oneshot::Sender<()>>,
 }
 
 /// A batch whose tool waits for its end.
@@ -86,6 +96,7 @@ impl RouterActor {
             batches: BTreeMap::new(),
             last_batch: 0,
             outputs: Vec::new(),
+            patient: Vec::new(),
         }
     }
 
@@ -172,6 +183,11 @@ impl RouterActor {
             // A tool that went away misses nothing.
             let _ = batch.reply.send(batch.report);
         }
+        if self.machine.waiting() == 0 {
+            for reply in self.patient.drain(..) {
+                let _ = reply.send(());
+            }
+        }
     }
 }
 
@@ -243,6 +259,15 @@ impl Handler<Backlog> for RouterActor {
 
     fn handle(&mut self, Backlog { reply }: Backlog, _: &mut Context<Self>) {
         let _ = reply.send(self.machine.waiting() as u64);
+    }
+}
+
+impl Handler<AwaitAnswers> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, AwaitAnswers { reply }: AwaitAnswers, _: &mut Context<Self>) {
+        self.patient.push(reply);
+        self.answer_ended();
     }
 }
 

@@ -29,8 +29,8 @@ use slipgate_entity::OnlineId;
 use self::bodies::Bodies;
 pub use self::closing::CloseScene;
 use self::closing::Told;
-use self::evacuating::Evacuating;
-pub use self::evacuating::{Evacuate, HowFar, Remaining};
+pub use self::evacuating::{Cause, Evacuate, HowFar, Remaining};
+use self::evacuating::{Evacuating, Watch};
 use self::meters::Meters;
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
@@ -61,9 +61,9 @@ pub struct Registered {
 #[rtype(result = "()")]
 pub struct PeerLost(pub Session);
 
-/// The node drains or stops; the number of moves and copies that are not settled yet is answered.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "usize")]
+/// The node drains, goes on or stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
+#[rtype(result = "()")]
 pub enum Wind {
     /// Take nobody in any more; who lives here may leave.
     Drain,
@@ -114,6 +114,8 @@ pub struct SceneActor {
     deferred: Vec<Input>,
     /// While everybody is to leave, and after that until the scene is asked again.
     evacuating: Option<Evacuating>,
+    /// Who waits for news of that.
+    watches: Vec<Watch>,
     /// What the keeper was told.
     told: Told,
     meters: Meters,
@@ -139,6 +141,7 @@ impl SceneActor {
             view_version: 0,
             deferred: Vec::new(),
             evacuating: None,
+            watches: Vec::new(),
             told: Told::default(),
             meters: Meters::default(),
         }
@@ -174,6 +177,7 @@ impl SceneActor {
         }
         self.evacuate(now);
         self.tell_keeper();
+        self.answer_watches();
         self.step(Input::Flush, now);
         // What entities of the scene said to each other has been applied, and may have been answered.
         for _ in 0..ANSWERS {
@@ -321,16 +325,15 @@ impl Handler<PeerLost> for SceneActor {
 }
 
 impl Handler<Wind> for SceneActor {
-    type Result = usize;
+    type Result = ();
 
-    fn handle(&mut self, wind: Wind, _: &mut Context<Self>) -> usize {
+    fn handle(&mut self, wind: Wind, _: &mut Context<Self>) {
         self.turn_or_defer([match wind {
             Wind::Drain => Input::Drain,
             Wind::Reopen => Input::Reopen,
             Wind::Down => Input::Shut,
             Wind::Up => Input::Stop,
         }]);
-        self.machine.unsettled()
     }
 }
 

@@ -8,6 +8,7 @@
 //! Keeps: the list is changed by the keeper alone, whole; whoever reads it gets it as it was at one moment.
 
 pub mod keeper;
+pub mod room;
 pub mod workshop;
 
 use std::collections::BTreeMap;

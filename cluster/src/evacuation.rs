@@ -30,6 +30,7 @@
 //! reason; [`Output::Done`] comes once, at the deadline at the latest.
 //! Leaves out: which scenes are targets; refusing newcomers; how a move is made (`scene`).
 
+mod room;
 mod targets;
 
 #[cfg(test)]
@@ -41,6 +42,7 @@ use std::time::Duration;
 
 use slipgate_entity::{OnlineId, TypeName};
 
+pub use self::room::{Offer, targets};
 pub use self::targets::Target;
 use self::targets::{Choice, Kind, Targets};
 use crate::moves::{MoveError, Outcome, Refusal};
@@ -93,12 +95,21 @@ pub enum Input {
         /// The entity.
         entity: OnlineId,
         /// How.
-        ended: Result<(), MoveError>,
+        ended: Result<(), NotDespawned>,
     },
     /// Nobody else is to be moved. What is under way ends by itself.
     Cancel,
     /// Whoever is left is to be despawned, those included who were kept.
     Despawn,
+}
+
+/// Why an entity that was to be despawned is still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotDespawned {
+    /// Its home has not answered. It goes once that does, and until then another attempt finds it under way.
+    Undecided,
+    /// The despawn was not taken up.
+    Rejected(MoveError),
 }
 
 /// What an evacuation wants done.
@@ -354,17 +365,20 @@ impl Evacuation {
         }
     }
 
-    fn despawn_ended(&mut self, entity: OnlineId, ended: Result<(), MoveError>, now: Now) {
+    fn despawn_ended(&mut self, entity: OnlineId, ended: Result<(), NotDespawned>, now: Now) {
         if self.under_way.get(&entity) != Some(&None) {
             return;
         }
         self.under_way.remove(&entity);
         match ended {
-            Ok(()) | Err(MoveError::NotOwner { .. }) => {
+            Ok(()) | Err(NotDespawned::Rejected(MoveError::NotOwner { .. })) => {
                 self.gone += 1;
                 self.forget(entity);
             }
-            Err(MoveError::Migrating { .. } | MoveError::NoMigration { .. }) => self.rest(entity, None, now),
+            Err(
+                NotDespawned::Undecided
+                | NotDespawned::Rejected(MoveError::Migrating { .. } | MoveError::NoMigration { .. }),
+            ) => self.rest(entity, None, now),
         }
     }
 

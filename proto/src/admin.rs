@@ -206,7 +206,8 @@ pub struct ClusterReport {
 pub struct NodeReport {
     /// Its name.
     pub node: String,
-    /// `ready`, `starting`, `draining`, `stopping`, `silent` where it did not answer in time, or `dead` where that life of it is over.
+    /// `ready`, `starting`, `draining`, `stopping`, `paused` while it has no lease, `silent` where it did not answer in
+    /// time, or `dead` where that life of it is over.
     pub state: String,
     /// Its number.
     pub id: u16,

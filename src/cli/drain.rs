@@ -83,10 +83,12 @@ fn follow(path: &str, begun: DrainReport, client: &Client, console: &mut Console
     Ok(report)
 }
 
-/// Waits until nothing of the node answers any more: only then it has stopped.
+/// Waits until the life that has drained does not answer any more: only then it has stopped. Whoever answers otherwise
+/// has been started since.
 fn await_end(path: &str, client: &Client) {
     let deadline = Instant::now() + PATIENCE;
-    while client.get::<DrainReport>(path).is_ok() && Instant::now() < deadline {
+    let is_there = || client.get::<DrainReport>(path).is_ok_and(|report| report.state == DrainReport::DRAINED);
+    while is_there() && Instant::now() < deadline {
         thread::sleep(POLL_EVERY);
     }
 }

@@ -27,12 +27,13 @@ use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::member::{self, Goodbye, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{self, RouterActor};
+use slipgate_actors::router::{AwaitAnswers, RouterActor};
 use slipgate_actors::scene::{AskScene, HowFar, Question, Remaining, SceneActor, Wind};
 use slipgate_actors::scenes::Scenes;
-use slipgate_actors::scenes::keeper::{Meet, SceneKeeper};
+use slipgate_actors::scenes::keeper::{Meet, SceneKeeper, WindAll};
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop, start_on};
 use slipgate_actors::types::Types;
+use slipgate_cluster::drain::Homes;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::{Limits, Port};
 use slipgate_entity::SceneId;
@@ -162,30 +163,18 @@ pub(super) fn wire(
 }
 
 impl Wired {
-    /// Ends what the scenes do: nothing more begins, moves settle, what is left of them is answered.
-    pub(super) async fn wind_down(&self, settle: Duration) {
-        let settled = async {
-            while self.wind(Wind::Down).await > 0 {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        if tokio::time::timeout(settle, settled).await.is_err() {
-            self.wind(Wind::Up).await;
-        }
-    }
-
     /// Says goodbye to every peer.
     pub(super) async fn say_goodbye(&self) {
-        // A membership that has ended has no links to say goodbye over.
-        let _ = self.joined.member.addr().send(Goodbye).await;
+        // A membership that has ended has no links to say goodbye over; one that does not answer is not waited for.
+        let _ = tokio::time::timeout(GOODBYE, self.joined.member.addr().send(Goodbye)).await;
     }
 
-    /// Gives the homes of this node's ranges to other nodes, and returns how many ranges they have taken over. What is
-    /// not taken in time is rebuilt elsewhere after the goodbye, from what every scene knows.
-    pub(super) async fn hand_over_homes(&self, within: Duration) -> u64 {
-        let (reply, given_away) = oneshot::channel();
-        self.directory.tell(GiveAway { reply });
-        tokio::time::timeout(within.min(HAND_OVER), given_away).await.ok().and_then(Result::ok).unwrap_or(0)
+    /// Gives the homes of this node's ranges to other nodes, and tells how far that is. What is not taken in time is
+    /// rebuilt elsewhere after the goodbye, from what every scene knows.
+    pub(super) fn give_homes_away(&self) -> watch::Receiver<Homes> {
+        let (told, homes) = watch::channel(Homes::default());
+        self.directory.tell(GiveAway { told });
+        homes
     }
 
     /// The node goes on after all: what it has not given away stays.
@@ -193,61 +182,90 @@ impl Wired {
         self.directory.tell(StayHome);
     }
 
-    /// How far the evacuation of each scene is.
-    pub(super) async fn how_far(&self) -> Vec<HowFar> {
-        let over = HowFar { is_over: true, ..HowFar::default() };
-        self.ask_scenes(Question::HowFar).await.into_iter().map(|far| far.unwrap_or(over)).collect()
+    /// Tells every scene at once; the future ends when they all have it in their mailboxes.
+    pub(super) fn wind(&self, wind: Wind) -> impl Future<Output = ()> + use<> {
+        let (reply, told) = oneshot::channel();
+        self.keeper.tell(WindAll { wind, told: reply });
+        async {
+            // A keeper that has ended has no scenes.
+            let _ = told.await;
+        }
     }
 
-    /// Who lives in each scene, so many of each by name.
-    pub(super) async fn remaining(&self, limit: usize) -> Vec<Remaining> {
-        let ask = |reply| Question::Remaining { limit, reply };
-        self.ask_scenes(ask).await.into_iter().flatten().collect()
+    /// How far each scene is; none of one that has ended.
+    pub(super) fn how_far(&self) -> impl Future<Output = Vec<Option<HowFar>>> + use<> {
+        join_all(self.scenes.all().iter().map(|scene| ask_how_far(scene, None)).collect::<Vec<_>>())
     }
 
-    /// Messages accepted from tools here that have no answer yet.
-    pub(super) async fn backlog(&self) -> u64 {
-        router::backlog(&self.routers).await
-    }
-
-    /// Asks every scene; none where the scene has ended.
-    async fn ask_scenes<T>(&self, question: impl Fn(oneshot::Sender<T>) -> Question) -> Vec<Option<T>> {
+    /// Who lives in each scene, so many of each by name; none of a scene that is silent.
+    pub(super) fn remaining(&self, limit: usize) -> impl Future<Output = Vec<Option<Remaining>>> + use<> {
         let ask = |scene: &Mailbox<SceneActor>| {
             let (reply, answer) = oneshot::channel();
-            scene.tell(AskScene(question(reply)));
-            answer
+            scene.tell(AskScene(Question::Remaining { limit, reply }));
+            async { Some(tokio::time::timeout(SCENE_ANSWER, answer).await.ok()?.unwrap_or_default()) }
         };
-        join_all(self.scenes.all().iter().map(ask)).await.into_iter().map(Result::ok).collect()
+        join_all(self.scenes.all().iter().map(ask).collect::<Vec<_>>())
+    }
+
+    /// Waits until every message is answered that was accepted from tools here.
+    pub(super) fn await_answers(&self) -> impl Future<Output = ()> + use<> {
+        let ask = |router: &Mailbox<RouterActor>| {
+            let (reply, answered) = oneshot::channel();
+            router.tell(AwaitAnswers { reply });
+            answered
+        };
+        let answers = join_all(self.routers.iter().map(ask).collect::<Vec<_>>());
+        async { drop(answers.await) }
     }
 
     /// Ends a life that is over: its actors stop where they are, and nobody is told.
-    pub(super) fn halt(self) {
+    pub(super) async fn halt(self) {
         self.desk.close();
         self.keeper.tell(Halt);
         self.scenes.all().iter().for_each(|scene| scene.tell(Halt));
         self.routers.iter().for_each(|router| router.tell(Halt));
         self.directory.tell(Halt);
         self.joined.member.tell(Halt);
-        self.stop_arbiters();
+        self.stop_arbiters().await;
     }
 
-    /// Tells every scene, and returns the number of moves under way.
-    pub(super) async fn wind(&self, wind: Wind) -> usize {
-        let mut under_way = 0;
-        for scene in self.scenes.all() {
-            under_way += scene.addr().send(wind).await.unwrap_or(0);
-        }
-        under_way
-    }
-
-    pub(super) fn stop_arbiters(self) {
-        for arbiter in self.arbiters {
+    /// Ends the threads of scenes and routers. One that does not end is left behind, and goes with the process.
+    pub(super) async fn stop_arbiters(self) {
+        let join = |arbiter: Arbiter| {
             arbiter.stop();
-            if arbiter.join().is_err() {
-                tracing::warn!(event = "node.thread", "a thread of scenes ended with a panic");
+            let (reply, ended) = oneshot::channel();
+            std::thread::spawn(move || {
+                // Whoever has given up waiting does not hear it.
+                let _ = reply.send(arbiter.join().is_ok());
+            });
+            tokio::time::timeout(THREAD_END, ended)
+        };
+        for ended in join_all(self.arbiters.into_iter().map(join).collect::<Vec<_>>()).await {
+            match ended {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false) | Err(_)) => {
+                    tracing::warn!(event = "node.thread", "a thread of scenes ended with a panic");
+                }
+                Err(_) => tracing::warn!(
+                    event = "node.thread",
+                    "a thread of scenes does not end: a handler runs without end there; it is left behind"
+                ),
             }
         }
     }
+}
+
+/// Asks a scene how far it is: now, or as soon as it is not as far as it was. None: it has ended.
+pub(super) fn ask_how_far(
+    scene: &Mailbox<SceneActor>,
+    was: Option<HowFar>,
+) -> impl Future<Output = Option<HowFar>> + use<> {
+    let (reply, far) = oneshot::channel();
+    scene.tell(AskScene(match was {
+        None => Question::HowFar(reply),
+        Some(unlike) => Question::HowFarThen { unlike, reply },
+    }));
+    async { far.await.ok() }
 }
 
 fn threads(config: &Config) -> usize {
@@ -273,10 +291,12 @@ pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
 
 /// Messages that may wait for an actor: some busy turns of it.
 const MAILBOX: usize = 1 << 16;
-/// How long handing homes over may take at most: some round trips, and a write of the manager.
-const HAND_OVER: Duration = Duration::from_secs(2);
-/// Between two looks at moves that settle.
-const LOOK: Duration = Duration::from_millis(10);
+/// How long a scene may take to say who is left, so that one that is stuck does not hide the others.
+const SCENE_ANSWER: Duration = Duration::from_millis(500);
+/// How long all goodbyes may take: twice what one may.
+const GOODBYE: Duration = Duration::from_secs(1);
+/// How long a thread may take to end: far above a turn.
+const THREAD_END: Duration = Duration::from_secs(2);
 /// Buckets for times, in seconds: a pause is 50 us to some ms; a frozen home shows in the last ones.
 const SECONDS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];

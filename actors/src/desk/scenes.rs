@@ -175,7 +175,7 @@ impl Office {
         mailbox.tell(AskScene(scene::Question::HowFar(reply)));
         let (reply, remaining) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Remaining { limit: KEPT_TOLD, reply }));
-        let HowFar { progress, is_over } = far.await.unwrap_or_default();
+        let HowFar { progress, is_over, .. } = far.await.unwrap_or_default();
         let Remaining { count, first, .. } = remaining.await.unwrap_or_default();
         (report.moved, report.gone, report.left) = (progress.moved, progress.gone, count);
         let is_closing = view.scenes.get(&scene).is_some_and(|placement| placement.stage != SceneStage::Over);

@@ -9,6 +9,7 @@ use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use super::evacuating::Watch;
 use super::{HowFar, Remaining, SceneActor};
 
 /// A question to a scene.
@@ -32,6 +33,13 @@ pub enum Question {
     Migrate(MoveOrder),
     /// How far the evacuation is.
     HowFar(oneshot::Sender<HowFar>),
+    /// The same, answered once it is not as it was.
+    HowFarThen {
+        /// How far it was.
+        unlike: HowFar,
+        /// Takes the answer.
+        reply: oneshot::Sender<HowFar>,
+    },
     /// Who still lives here, and why.
     Remaining {
         /// At most so many by name.
@@ -173,6 +181,10 @@ impl Handler<AskScene> for SceneActor {
                 self.turn_or_defer(inputs);
             }
             Question::HowFar(reply) => drop(reply.send(self.how_far())),
+            Question::HowFarThen { unlike, reply } => {
+                self.watches.push(Watch { unlike, reply });
+                self.answer_watches();
+            }
             Question::Remaining { limit, reply } => drop(reply.send(self.remaining(limit))),
             Question::Census(reply) => drop(reply.send(self.census())),
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),

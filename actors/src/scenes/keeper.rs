@@ -10,23 +10,22 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, WrapFuture};
 use serde_json::json;
 use slipgate_cluster::bounds::SCENES;
-use slipgate_cluster::evacuation::Target;
 use slipgate_cluster::hosting::{Hosting, Input, Output};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::view::ScenePlacement;
 use slipgate_cluster::{Port, View};
 use slipgate_entity::SceneId;
-use slipgate_proto::admin::{Answer, Question};
 use tokio::sync::oneshot;
 
 use super::Scenes;
+use super::room::find_targets;
 use super::workshop::{Plan, Workshop};
 use crate::chronicle::{Happening, take_down};
 use crate::clock::NodeClock;
 use crate::desk::Desk;
 use crate::mailbox::{Halt, Mailbox};
 use crate::post::Post;
-use crate::scene::{CloseScene, Evacuate, SceneActor};
+use crate::scene::{Cause, CloseScene, Evacuate, SceneActor, Wind};
 
 /// The cluster has changed.
 #[derive(Debug, Message)]
@@ -73,6 +72,16 @@ pub struct Await {
     pub reply: oneshot::Sender<()>,
 }
 
+/// The node drains, goes on or stops: every scene is told, those included that are made meanwhile.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct WindAll {
+    /// What they are told.
+    pub wind: Wind,
+    /// Told once they all have it in their mailboxes.
+    pub told: oneshot::Sender<()>,
+}
+
 /// The keeper's actor.
 #[derive(Debug)]
 pub struct SceneKeeper {
@@ -115,9 +124,11 @@ impl SceneKeeper {
                 }
                 Output::CountRoom => self.count_room(ctx),
                 Output::Evacuate { scene, targets, deadline } => {
-                    self.tell_scene(scene, Evacuate::Begin { targets, deadline });
+                    self.tell_scene(scene, Evacuate::Begin { cause: Cause::Close, targets, deadline });
                 }
-                Output::Retarget { scene, targets } => self.tell_scene(scene, Evacuate::Retarget(targets)),
+                Output::Retarget { scene, targets } => {
+                    self.tell_scene(scene, Evacuate::Retarget { cause: Cause::Close, targets });
+                }
                 Output::Despawn { scene, deadline } => self.tell_scene(scene, Evacuate::Despawn { deadline }),
                 Output::Wake(scene) => self.wake(scene),
                 Output::Over(scene) => {
@@ -173,25 +184,7 @@ impl SceneKeeper {
 
     /// Finds out which scenes take newcomers, and how much room they have.
     fn count_room(&self, ctx: &mut Context<Self>) {
-        let (post, desk) = (self.post.clone(), self.desk.clone());
-        let targets = async move {
-            let told = match desk {
-                Some(desk) => desk.ask(Question::Scenes).await.ok(),
-                None => None,
-            };
-            let reports = if let Some(Answer::Scenes(reports)) = told { reports } else { Vec::new() };
-            let view = post.view();
-            let target = |placement: &ScenePlacement| {
-                let own = view.own_of(placement.id).filter(|own| !post.is_gone(own.session))?;
-                let report = reports.iter().find(|report| report.scene == placement.name.as_str());
-                let taken = |taken: u64| u32::try_from(taken).unwrap_or(u32::MAX);
-                let room =
-                    report.map(|report| report.capacity.saturating_sub(taken(report.entities + report.arriving)));
-                let takes = report.is_none_or(|report| report.state == "open") && !view.is_draining(own.session);
-                takes.then_some(Target { own, capacity: placement.capacity, room })
-            };
-            view.scenes.values().filter_map(target).collect()
-        };
+        let targets = find_targets(self.post.clone(), self.desk.clone(), None);
         ctx.spawn(actix::fut::ActorFutureExt::map(targets.into_actor(self), |targets, actor: &mut Self, ctx| {
             actor.give(Input::Room(targets), ctx);
         }));
@@ -242,6 +235,17 @@ impl Handler<SceneTells> for SceneKeeper {
             SceneNews::Cleared { highest_generation } => self.give(Input::Cleared { scene, highest_generation }, ctx),
             SceneNews::Forgotten => self.give(Input::Forgotten(scene), ctx),
         }
+    }
+}
+
+impl Handler<WindAll> for SceneKeeper {
+    type Result = ();
+
+    fn handle(&mut self, WindAll { wind, told }: WindAll, ctx: &mut Context<Self>) {
+        self.give(if wind == Wind::Reopen { Input::Resume } else { Input::Drain }, ctx);
+        self.scenes().all().iter().for_each(|scene| scene.tell(wind));
+        // Whoever has given up waiting has no use for it.
+        let _ = told.send(());
     }
 }
 

@@ -273,7 +273,7 @@ fn despawns_in(out: &[Output]) -> Vec<u32> {
 }
 
 impl World {
-    fn despawned(&mut self, counter: u32, ended: Result<(), MoveError>) -> Vec<Output> {
+    fn despawned(&mut self, counter: u32, ended: Result<(), NotDespawned>) -> Vec<Output> {
         self.give(Input::DespawnEnded { entity: entity(counter), ended })
     }
 }
@@ -288,7 +288,7 @@ fn told_to_despawn_it_lets_moves_end_and_removes_whoever_is_left_a_few_at_a_time
     assert_eq!(despawns_in(&world.ended(2, Outcome::NodeLost)), [4]);
     assert_eq!(world.despawned(1, Ok(())), []);
     assert_eq!(despawns_in(&world.pass_ms(100)), [2]);
-    let not_owner = Err(MoveError::NotOwner { entity: entity(4) });
+    let not_owner = Err(NotDespawned::Rejected(MoveError::NotOwner { entity: entity(4) }));
     assert_eq!(world.despawned(4, not_owner), []);
     let out = world.despawned(2, Ok(()));
     assert_eq!(done(&out), Some(Done { moved: 1, gone: 3, kept: vec![] }));
@@ -299,9 +299,11 @@ fn whoever_is_on_the_move_is_despawned_when_that_has_ended() {
     let mut world = World::new(2);
     world.give(Input::Despawn);
     assert_eq!(despawns_in(&world.see(1, "walker")), [1]);
-    let migrating = Err(MoveError::Migrating { entity: entity(1) });
+    let migrating = Err(NotDespawned::Rejected(MoveError::Migrating { entity: entity(1) }));
     assert_eq!(world.despawned(1, migrating), []);
     assert_eq!(despawns_in(&world.pass_ms(100)), [1]);
+    assert_eq!(world.despawned(1, Err(NotDespawned::Undecided)), []);
+    assert_eq!(despawns_in(&world.pass_ms(200)), [1], "it is tried again while its home does not answer");
     world.give(Input::Cancel);
     assert_eq!(despawns_in(&world.see(2, "walker")), [2], "nothing calls a despawn off");
     world.give(Input::Settled);

@@ -30,13 +30,14 @@ pub struct DrainReport {
     pub entities: u64,
     /// Of these: moved to other nodes.
     pub moved: u64,
-    /// Of these: could not move. Those that are neither moved nor kept are still to come.
+    /// Of these: could not move, as it looks; final once it is over. Those that are neither moved nor kept are still to
+    /// come.
     pub kept: u64,
     /// Who could not move, and why; the first ones.
     pub kept_first: Vec<KeptRow>,
-    /// Ranges of ids whose records were handed to another node.
+    /// Ranges of ids whose records others have taken over in this drain.
     pub homes: u64,
-    /// Since it began, in milliseconds.
+    /// Since it began, in milliseconds; as of the latest news.
     pub took_ms: u64,
     /// Pauses of those that moved.
     pub pause_us: PauseReport,
@@ -51,7 +52,8 @@ pub struct KeptRow {
     pub label: Option<String>,
     /// Its scene.
     pub scene: String,
-    /// Stable word for why, as of a move; `nowhere` where there was no scene to go to.
+    /// Stable word for why: `no_place` where no scene would take it, `refused` where none could, `late`, `cancelled`,
+    /// `scene_stopped`.
     pub reason: String,
     /// The same for people.
     pub text: String,

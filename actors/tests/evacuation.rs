@@ -1,0 +1,187 @@
+//! Who may begin and end the evacuation of a scene: its own end goes before the drain of its node.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::Actor;
+use slipgate_actors::chronicle::Chronicle;
+use slipgate_actors::clock::NodeClock;
+use slipgate_actors::directory::DirectoryActor;
+use slipgate_actors::lease::Lease;
+use slipgate_actors::mailbox::Mailbox;
+use slipgate_actors::post::Post;
+use slipgate_actors::router::RouterActor;
+use slipgate_actors::scene::{AskScene, Cause, Evacuate, HowFar, Question, SceneActor, SpawnOrder, Wind};
+use slipgate_actors::scenes::Scenes;
+use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
+use slipgate_actors::types::Types;
+use slipgate_cluster::evacuation::{Target, UNDER_WAY_MAX};
+use slipgate_cluster::manager::{Counter, ManagerReply};
+use slipgate_cluster::message::{ManagerMessage, Message};
+use slipgate_cluster::view::{Home, Member, View};
+use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
+use slipgate_entity::{RangeId, SceneId};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+/// One more than can be on the move at once.
+const ENTITIES: u64 = UNDER_WAY_MAX as u64 + 1;
+const FOREST: SceneId = SceneId(1);
+const NEVER: Now = Now(u64::MAX);
+
+#[actix_rt::test]
+async fn targets_that_are_all_gone_are_no_targets_any_more() {
+    let scene = forest_within(Limits { reserve: Duration::from_millis(10), ..Limits::default() }).await;
+    scene.tell(begin(Cause::Drain));
+    let mut far = ask(&scene, Question::HowFar).await;
+    assert_eq!(far.progress.kept, 0);
+    scene.tell(Evacuate::Retarget { cause: Cause::Drain, targets: vec![] });
+    let all_stay = async {
+        while far.progress.kept < ENTITIES {
+            far = ask(&scene, |reply| Question::HowFarThen { unlike: far, reply }).await;
+        }
+    };
+    timeout(Duration::from_secs(30), all_stay).await.expect("nobody is sent where nobody is any more");
+}
+
+#[actix_rt::test]
+async fn a_drain_leaves_the_evacuation_of_a_scene_alone_that_closes() {
+    let scene = forest().await;
+    scene.tell(begin(Cause::Close));
+    let closing = ask(&scene, Question::HowFar).await;
+    for of_the_drain in [
+        Evacuate::Begin { cause: Cause::Drain, targets: vec![], deadline: Now(0) },
+        Evacuate::Retarget { cause: Cause::Drain, targets: vec![] },
+        Evacuate::Cancel,
+    ] {
+        scene.tell(of_the_drain);
+        assert_eq!(ask(&scene, Question::HowFar).await, closing);
+    }
+}
+
+#[actix_rt::test]
+async fn a_scene_that_closes_takes_the_evacuation_of_a_drain_over() {
+    let scene = forest().await;
+    scene.tell(begin(Cause::Drain));
+    scene.tell(begin(Cause::Close));
+    scene.tell(Evacuate::Cancel);
+    let (_, waiting, kept) = standing(&scene).await;
+    assert_eq!((waiting > 0, kept), (true, 0), "the drain has nothing to cancel any more");
+
+    let scene = forest().await;
+    scene.tell(begin(Cause::Drain));
+    scene.tell(Evacuate::Despawn { deadline: NEVER });
+    scene.tell(Evacuate::Begin { cause: Cause::Drain, targets: vec![], deadline: Now(0) });
+    let HowFar { is_over, .. } = ask(&scene, Question::HowFar).await;
+    assert!(!is_over, "whoever is on the move is despawned after it");
+}
+
+#[actix_rt::test]
+async fn a_drain_begins_anew_after_it_was_cancelled() {
+    let scene = forest().await;
+    scene.tell(begin(Cause::Drain));
+    scene.tell(Evacuate::Cancel);
+    assert_eq!(standing(&scene).await, (UNDER_WAY_MAX as u64, 0, 1));
+    scene.tell(begin(Cause::Drain));
+    let (on_the_move, waiting, kept) = standing(&scene).await;
+    assert_eq!((on_the_move + waiting, kept), (ENTITIES, 0), "those on the move are tried again after it");
+}
+
+#[actix_rt::test]
+async fn an_evacuation_that_is_over_takes_no_news_and_says_who_is_there() {
+    let scene = forest().await;
+    scene.tell(Wind::Drain);
+    scene.tell(Evacuate::Begin { cause: Cause::Drain, targets: vec![], deadline: NEVER });
+    let over = ask(&scene, Question::HowFar).await;
+    assert!(over.is_over);
+    assert_eq!(over.progress.kept, ENTITIES);
+    scene.tell(Wind::Reopen);
+    spawn(&scene).await;
+    let later = ask(&scene, Question::HowFar).await;
+    assert_eq!((later.is_over, later.progress.kept, later.progress.waiting), (true, ENTITIES + 1, 0));
+}
+
+#[actix_rt::test]
+async fn who_waits_for_news_is_answered_once_there_is_some() {
+    let scene = forest().await;
+    let was = ask(&scene, Question::HowFar).await;
+    let (reply, mut news) = oneshot::channel();
+    scene.tell(AskScene(Question::HowFarThen { unlike: was, reply }));
+    assert_eq!(ask(&scene, Question::HowFar).await, was);
+    assert!(news.try_recv().is_err(), "nothing has happened");
+    scene.tell(begin(Cause::Drain));
+    let now = news.await.expect("an answer");
+    assert_eq!((now.is_over, now.progress.under_way), (false, UNDER_WAY_MAX as u64));
+    let at_once = ask(&scene, |reply| Question::HowFarThen { unlike: was, reply }).await;
+    assert_eq!(at_once, now);
+}
+
+/// Entities on the move, whose turn has not come, and that stay.
+async fn standing(scene: &Mailbox<SceneActor>) -> (u64, u64, u64) {
+    let HowFar { progress, .. } = ask(scene, Question::HowFar).await;
+    (progress.under_way, progress.waiting, progress.kept)
+}
+
+fn begin(cause: Cause) -> Evacuate {
+    Evacuate::Begin { cause, targets: vec![silent_target()], deadline: NEVER }
+}
+
+/// On a node that never answers.
+fn silent_target() -> Target {
+    Target { own: Own::new(Session::new(2, 1), SceneId(2)), capacity: 1_000, room: None }
+}
+
+/// A scene with entities, on a node without links.
+async fn forest() -> Mailbox<SceneActor> {
+    forest_within(Limits::default()).await
+}
+
+async fn forest_within(limits: Limits) -> Mailbox<SceneActor> {
+    let clock = NodeClock::start();
+    let post = Post::new(me(), Arc::new(view()), Lease::new(NEVER, clock));
+    let directory = Mailbox::new(DirectoryActor::new(post.clone(), clock, "n1".to_owned()).start(), 64);
+    post.open(Port::Directory, Arc::new(directory.clone()));
+    let range = ManagerReply::Range { session: me(), request: 1, counter: Counter::Online, range: RangeId(1) };
+    let to = Place { session: me(), port: Port::Directory };
+    post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
+    let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
+    let materials = Materials {
+        post,
+        clock,
+        types: Types::built_in(),
+        limits,
+        directory,
+        chronicle: Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64),
+        threads: vec![Thread { arbiter: None, router }],
+    };
+    let scenes = Scenes::default();
+    let mut workshop = Workshop::new(materials, scenes.clone());
+    workshop.open(Plan { scene: FOREST, capacity: 1_000, first_generation: 1, keeper: None });
+    let scene = scenes.get(FOREST).expect("it is open");
+    for _ in 0..ENTITIES {
+        spawn(&scene).await;
+    }
+    scene
+}
+
+async fn ask<T>(scene: &Mailbox<SceneActor>, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
+    let (reply, answer) = oneshot::channel();
+    scene.tell(AskScene(question(reply)));
+    answer.await.expect("an answer")
+}
+
+async fn spawn(scene: &Mailbox<SceneActor>) {
+    let order = |reply| Question::Spawn(SpawnOrder { type_name: "walker".to_owned(), label: None, reply });
+    ask(scene, order).await.expect("there is room");
+}
+
+fn me() -> Session {
+    Session::new(1, 1)
+}
+
+fn view() -> View {
+    let name = NodeName::new("n1").expect("a name");
+    let member = Member { session: me(), name, address: String::new(), admin: String::new() };
+    let home = Home::first(RangeId(1), me());
+    View { version: 1, members: [(me().node, member)].into(), homes: [(RangeId(1), home)].into(), ..View::default() }
+}
