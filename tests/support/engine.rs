@@ -77,6 +77,13 @@ impl Project {
         id
     }
 
+    /// Starts one more container of a service, with a command of its own.
+    pub(crate) fn run(&self, service: &str, command: &[&str], limit: Duration) -> Extra {
+        let name = format!("{}-extra", self.name);
+        self.compose(&[&["run", "-d", "--name", &name, service], command].concat(), limit);
+        Extra { name }
+    }
+
     /// A part of what the engine knows about a container, by a Go template.
     pub(crate) fn inspect(&self, service: &str, template: &str) -> String {
         let id = self.container(service);
@@ -101,6 +108,27 @@ impl Project {
         command.env("SLIPGATE_IMAGE", &self.image).env("SLIPGATE_PORT", "0").env("SLIPGATE_LOG_FORMAT", "json");
         command.env_remove("SLIPGATE_BIND").env_remove("SLIPGATE_ADMIN_TOKEN").env_remove("COMPOSE_FILE");
         command
+    }
+}
+
+/// A container beside those that the compose file asks for; it is gone at the end.
+#[derive(Debug)]
+pub(crate) struct Extra {
+    name: String,
+}
+
+impl Extra {
+    /// Waits for its end, and gives its exit code and what it has printed.
+    pub(crate) fn end(&self, limit: Duration) -> (String, String) {
+        let exit = run_well(Command::new("docker").args(["wait", &self.name]), limit).trim().to_owned();
+        let told = run(Command::new("docker").args(["logs", &self.name]), QUICK);
+        (exit, [told.stdout, told.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat())
+    }
+}
+
+impl Drop for Extra {
+    fn drop(&mut self) {
+        let _ = Command::new("docker").args(["rm", "-f", &self.name]).output();
     }
 }
 
