@@ -3,6 +3,7 @@
 //! | module | shows |
 //! |---|---|
 //! | `drains` | a node is emptied before it stops, by a signal and by order |
+//! | `departures` | two of three nodes leave at once, as planned or not |
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
 //! | `kills` | any node is killed at any moment under fire |
 //! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
@@ -27,6 +28,8 @@ mod relayed_lines;
 
 #[path = "cluster/cuts.rs"]
 mod cuts;
+#[path = "cluster/departures.rs"]
+mod departures;
 #[path = "cluster/drains.rs"]
 mod drains;
 #[path = "cluster/fire.rs"]

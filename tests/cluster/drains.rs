@@ -17,7 +17,7 @@ use crate::move_lines::check;
 use crate::nodes::{Cluster, Node};
 use crate::{slipgate, status, stop_all};
 
-const SCENES: [(&str, &str); 4] = [("forest", "n1"), ("harbor", "n2"), ("market", "n2"), ("keep", "n3")];
+pub(super) const SCENES: [(&str, &str); 4] = [("forest", "n1"), ("harbor", "n2"), ("market", "n2"), ("keep", "n3")];
 
 /// A command or a stop: seconds on an idle machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ fn emptied_under_fire(mut nodes: Vec<Node>, stop: impl FnOnce(&Node, &Node)) {
 }
 
 /// Sends without pause through one node, until it is over or the node takes no more.
-fn fire(client: &Client, mut sender: Sender, is_over: &AtomicBool) -> Vec<Account> {
+pub(super) fn fire(client: &Client, mut sender: Sender, is_over: &AtomicBool) -> Vec<Account> {
     while !is_over.load(Ordering::Relaxed) {
         let batch = sender.batch();
         let body = BatchBody { via: None, messages: batch.messages(), wait: false, timeout_ms: 1000 };
@@ -111,7 +111,7 @@ fn fire(client: &Client, mut sender: Sender, is_over: &AtomicBool) -> Vec<Accoun
     sender.accounts(|_| false)
 }
 
-fn by_walker(accounts: &[Account]) -> BTreeMap<&str, Vec<&Account>> {
+pub(super) fn by_walker(accounts: &[Account]) -> BTreeMap<&str, Vec<&Account>> {
     let mut by_walker: BTreeMap<&str, Vec<&Account>> = BTreeMap::new();
     for account in accounts {
         by_walker.entry(&account.entity).or_default().push(account);
@@ -201,6 +201,29 @@ fn a_second_signal_ends_a_drain_at_once_and_lists_who_is_left() {
 }
 
 #[test]
+fn a_signal_is_not_forgotten_when_the_life_ends_during_the_drain() {
+    let cluster = Cluster::new("n1", &[("harbor", "n2"), ("keep", "n3")]);
+    let start = |name| cluster.launch(name).set("manager.lease", "1s").set("manager.margin", "500ms").start();
+    let mut nodes = ready(["n1", "n2", "n3"].map(start).into());
+    spawn(&nodes[0], "harbor", 3);
+    // The only node to go to does not answer, so the drain lasts; and this one sleeps past its verdict.
+    nodes[2].signal(Signal::STOP);
+    nodes[1].terminate();
+    nodes[1].await_event("node.draining");
+    nodes[1].signal(Signal::STOP);
+    nodes[0].await_line(0, "the verdict", |line| line["event"] == "node.dead" && line["peer"] == "n2");
+    nodes[1].signal(Signal::CONT);
+    assert_eq!(nodes[1].end(), Some(0), "{}", nodes[1].lines().join("\n"));
+    assert_eq!(
+        (nodes[1].told("node.over").len(), nodes[1].told("node.working").len()),
+        (1, 1),
+        "it does not join anew"
+    );
+    nodes[2].kill();
+    stop_all(&mut nodes[..1]);
+}
+
+#[test]
 fn the_time_of_a_drain_is_bounded_and_who_was_late_is_listed() {
     let cluster = Cluster::new("n1", &[("harbor", "n2"), ("keep", "n3")]);
     let start = |name: &str| cluster.launch(name).set("drain.timeout", "1s").start();
@@ -259,7 +282,7 @@ fn three(scenes: &[(&str, &str)]) -> (Cluster, Vec<Node>) {
     (cluster, nodes)
 }
 
-fn ready(nodes: Vec<Node>) -> Vec<Node> {
+pub(super) fn ready(nodes: Vec<Node>) -> Vec<Node> {
     nodes.iter().for_each(|node| drop(node.await_event("node.working")));
     for (at, node) in nodes.iter().enumerate() {
         nodes[..at].iter().for_each(|peer| node.await_link(0, &peer.name));
@@ -268,11 +291,11 @@ fn ready(nodes: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-fn spawn(asked: &Node, scene: &str, count: u32) -> Vec<EntityRow> {
+pub(super) fn spawn(asked: &Node, scene: &str, count: u32) -> Vec<EntityRow> {
     try_spawn(asked, scene, count).expect("walkers are spawned")
 }
 
-fn migrate(asked: &Node, entity: &str, scene: &str) {
+pub(super) fn migrate(asked: &Node, entity: &str, scene: &str) {
     let body = MoveBody { to: scene.into(), timeout_ms: 10_000 };
     let report: MoveReport =
         asked.client().post(&format!("/api/v1/entities/{entity}/moves"), &body).expect("an answer");

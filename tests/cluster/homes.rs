@@ -68,6 +68,8 @@ fn a_node_that_stops_as_planned_hands_its_homes_over_and_nobody_waits_for_a_verd
     let living: Vec<_> = walkers.iter().filter(|walker| walker.at != 2).cloned().collect();
     check(&nodes, &living, &[0, 1]);
     assert_eq!(nodes[2].told("home.handed_over").len(), 1);
+    let drained = nodes[2].told("node.drained");
+    assert_eq!((&drained[0]["homes"], &drained[0]["homes_left"]), (&1.into(), &0.into()), "{drained:?}");
     assert_eq!(nodes[0].told("home.inherited").len() + nodes[1].told("home.inherited").len(), 1);
     for (node, mark) in nodes[..2].iter().zip(marks) {
         assert_eq!(node.told("home.rebuilding"), [], "what is handed over is not rebuilt");
