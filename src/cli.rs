@@ -20,6 +20,7 @@ pub mod show;
 pub mod spawn;
 pub mod status;
 pub mod tour;
+pub mod unpark;
 pub mod watch;
 
 use std::ffi::OsString;
@@ -74,6 +75,8 @@ pub enum Command {
     Migrate(migrate::MigrateArgs),
     /// Remove an entity for good
     Despawn(spawn::DespawnArgs),
+    /// Let an entity go on that was parked since its handler panicked
+    Unpark(unpark::UnparkArgs),
     /// Move everybody out of a node, and stop it
     Drain(drain::DrainArgs),
     /// List moves under way and the latest ended ones
@@ -161,6 +164,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Send(args) => send::run(args, client, console)?,
         Command::Migrate(args) => migrate::run(args, client, console)?,
         Command::Despawn(args) => spawn::despawn(args, client, console)?,
+        Command::Unpark(args) => unpark::run(args, client, console)?,
         Command::Drain(args) => drain::run(args, cli.globals.timeout, client, console)?,
         Command::Moves(args) => lists::moves(args, client, console)?,
         Command::Watch(args) => watch::run(args, client, console)?,

@@ -50,7 +50,7 @@ pub use fault::{ConfigErrors, Fault};
 pub use limits::LimitSettings;
 pub use origin::{Origin, Origins};
 pub use secret::Secret;
-pub use settings::{Admin, Cluster, Colour, Config, Drain, Format, Log, Manager, Node, Scene};
+pub use settings::{Admin, Cluster, Colour, Config, Drain, Entities, Format, Log, Manager, Node, OnPanic, Scene};
 
 use layer::Layer;
 

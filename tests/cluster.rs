@@ -12,6 +12,7 @@
 //! | `homes` | the homes of nodes that die or stop: rebuilt, or handed over |
 //! | `scenes` | scenes are made and closed at run time: under fire, again and again, while nodes come and go |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
+//! | `panics` | handlers that panic: parked, moved, unparked, despawned by policy |
 //! | `names` | two nodes with one name, and lives that follow each other |
 //! | `strangers` | whoever does not belong is refused and told why |
 
@@ -42,6 +43,8 @@ mod kills;
 mod manager;
 #[path = "cluster/names.rs"]
 mod names;
+#[path = "cluster/panics.rs"]
+mod panics;
 #[path = "cluster/scenes.rs"]
 mod scenes;
 #[path = "cluster/sleeps.rs"]

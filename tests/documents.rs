@@ -47,7 +47,7 @@ const REPORTS: [(&str, &str); 11] = [
     ("proto/src/admin.rs", "LinkReport"),
     ("proto/src/admin.rs", "SceneReport"),
     ("proto/src/admin.rs", "EntityRow"),
-    ("proto/src/admin.rs", "SendReport"),
+    ("proto/src/admin/sending.rs", "SendReport"),
     ("proto/src/admin.rs", "MoveReport"),
     ("proto/src/admin.rs", "Event"),
     ("proto/src/admin.rs", "Problem"),

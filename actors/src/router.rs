@@ -152,6 +152,14 @@ impl RouterActor {
                     report.dead += 1;
                     report.open -= 1;
                 }),
+                Output::Failed(ticket) => self.note(ticket, |report, _| {
+                    report.failed += 1;
+                    report.open -= 1;
+                }),
+                Output::Parked(ticket) => self.note(ticket, |report, _| {
+                    report.parked += 1;
+                    report.open -= 1;
+                }),
             }
         }
         self.outputs = out;

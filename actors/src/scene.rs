@@ -7,13 +7,14 @@
 //! ```
 //!
 //! Keeps: a turn's outputs are done in their order; what a handler sends is handed in before the next
-//! output is done; a panic in a body's handler ends that handler only.
+//! output is done; a panic in game code ends what was called of it, and nothing else.
 //! Leaves out: decisions.
 
 mod bodies;
 mod closing;
 mod evacuating;
 mod meters;
+mod panic;
 mod question;
 mod story;
 
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
-use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
 use slipgate_cluster::{Envelope, Now, Own, Session, evacuation};
 use slipgate_entity::OnlineId;
 
@@ -32,8 +33,10 @@ use self::closing::Told;
 pub use self::evacuating::{Cause, Evacuate, HowFar, Remaining};
 use self::evacuating::{Evacuating, Watch};
 use self::meters::Meters;
+use self::panic::Delivery;
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
+    UnparkAnswer,
 };
 use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
@@ -99,6 +102,7 @@ pub struct Surroundings {
 pub struct SceneActor {
     machine: Scene,
     me: Own,
+    on_panic: OnPanic,
     bodies: Bodies,
     around: Surroundings,
     mailbox: Option<Mailbox<SceneActor>>,
@@ -125,10 +129,11 @@ impl SceneActor {
     /// The scene that `settings` describe, without entities; the first tenant of a slot has `first_generation`.
     #[must_use]
     pub fn new(settings: Settings, around: Surroundings, first_generation: u32) -> Self {
-        let me = settings.me;
+        let (me, on_panic) = (settings.me, settings.on_panic);
         Self {
             machine: Scene::new(settings),
             me,
+            on_panic,
             bodies: Bodies::new(me.scene, first_generation, around.types.clone()),
             around,
             mailbox: None,
@@ -203,12 +208,11 @@ impl SceneActor {
 
     fn perform(&mut self, output: Output, now: Now) {
         match output {
-            Output::Apply { entity, sender, payload } => {
-                self.applied += 1;
-                for (to, payload) in self.bodies.apply(entity, sender, &payload) {
-                    self.step(Input::Sends { entity, to, payload }, now);
-                }
+            Output::Apply { entity, sender, message, payload } => {
+                self.apply(Delivery { entity, sender, message, payload }, now);
             }
+            Output::Park { entity } => self.bodies.park(entity),
+            Output::Unpark { entity } => self.bodies.unpark(entity),
             Output::Register { ticket, label } => {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
                 self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
@@ -218,8 +222,14 @@ impl SceneActor {
                 self.news_of(entity);
             }
             Output::Encode { entity } => {
-                let body = self.bodies.encode(entity);
-                self.step(Input::Encoded { entity, body }, now);
+                let encoded = self.bodies.encode(entity);
+                self.step(
+                    encoded.map_or_else(
+                        |reason| Input::NotEncoded { entity, reason },
+                        |body| Input::Encoded { entity, body },
+                    ),
+                    now,
+                );
             }
             Output::Decode { entity, prepare } => {
                 let result = self.bodies.stage(entity, &prepare.image);
@@ -241,6 +251,8 @@ impl SceneActor {
                     Bounce::Unknown => "unknown",
                     Bounce::Busy => "busy",
                     Bounce::TooLarge => "too_large",
+                    Bounce::Failed => "failed",
+                    Bounce::Parked => "parked",
                 };
                 metrics::counter!("slipgate_messages_bounced_total", "why" => why).increment(1);
             }

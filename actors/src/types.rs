@@ -38,6 +38,9 @@ pub trait EntityType: Send + Sync + std::fmt::Debug {
     ///
     /// If the arguments do not fit; says what would.
     fn parse(&self, name: &str, arguments: &str) -> Result<Vec<u8>, String>;
+
+    /// The name of a message, for people; none if the bytes are none.
+    fn kind_of(&self, payload: &[u8]) -> Option<&'static str>;
 }
 
 /// A message that a type takes from tools.

@@ -46,8 +46,13 @@ async fn a_spawn_that_meets_the_end_of_the_lease_waits_for_the_next_one() {
     let place = Place { session: ME, port: Port::Directory };
     post.send_one(Port::Manager, place, Message::Manager(ManagerMessage::Reply(range)));
     let types = Types::built_in();
-    let settings =
-        Settings { me: Own::new(ME, SceneId(1)), capacity: 10, types: types.versions(), limits: Limits::default() };
+    let settings = Settings {
+        me: Own::new(ME, SceneId(1)),
+        capacity: 10,
+        types: types.versions(),
+        limits: Limits::default(),
+        on_panic: slipgate_cluster::scene::OnPanic::Park,
+    };
     let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
     let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
     let around = scene::Surroundings { post: post.clone(), clock, types, directory, router, chronicle, keeper: None };

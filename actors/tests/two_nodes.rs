@@ -87,6 +87,25 @@ async fn a_move_whose_link_is_cut_at_any_moment_ends_with_the_entity_in_one_plac
     }
 }
 
+#[actix_rt::test]
+async fn an_entity_whose_handler_panics_is_parked_and_moves_so_and_nothing_behind_that_is_applied() {
+    let cluster = Cluster::start();
+    let (ann, bob) = (cluster.nodes[0].spawn().await, cluster.nodes[0].spawn().await);
+    let messages = [("hit", r#"{"hp":1}"#), ("stumble", "{}"), ("hit", r#"{"hp":1}"#)];
+    let report = cluster.nodes[1].say(ann, &messages).await;
+    assert_eq!((report.applied, report.failed, report.parked, report.open), (1, 1, 1, 0));
+    assert_eq!(cluster.nodes[0].say(bob, &messages[..1]).await.applied, 1, "the scene goes on");
+    assert!(matches!(cluster.migrate(ann, 0, 1).await, Outcome::Moved { .. }));
+    assert_eq!(cluster.nodes[0].say(ann, &messages[..1]).await.parked, 1);
+    assert!(cluster.nodes[1].show(ann).await.expect("it lives there").contains(r#""hp":99"#));
+    let unpark = |reply| Question::Unpark { entity: ann, reply };
+    assert_eq!(cluster.nodes[1].ask(unpark).await, Ok(true));
+    assert_eq!(cluster.nodes[1].ask(unpark).await, Ok(false));
+    assert_eq!(cluster.nodes[0].say(ann, &messages[..1]).await.applied, 1);
+    assert_eq!(cluster.nodes[1].say(ann, &messages[..1]).await.applied, 1);
+    assert!(cluster.nodes[1].show(ann).await.expect("it lives there").contains(r#""hp":97"#));
+}
+
 /// A network in memory whose connections can all be cut.
 #[derive(Clone, Debug, Default)]
 struct Breakable {
@@ -163,6 +182,7 @@ impl Node {
             clock,
             types: Types::built_in(),
             limits: Limits::default(),
+            on_panic: slipgate_cluster::scene::OnPanic::Park,
             directory: directory.clone(),
             chronicle: chronicle.clone(),
             threads: vec![Thread { arbiter: None, router: router.clone() }],
@@ -219,14 +239,28 @@ impl Node {
         numbers: std::ops::RangeInclusive<u64>,
         wait: Duration,
     ) -> impl Future<Output = SendReport> + use<> {
+        let notes = numbers.map(|number| ("note", format!(r#"{{"sender":"t","number":{number}}}"#)));
+        self.hand_in(entity, notes.collect(), wait)
+    }
+
+    /// Sends messages by their names and arguments.
+    fn say(&self, entity: OnlineId, messages: &[(&str, &str)]) -> impl Future<Output = SendReport> + use<> {
+        let messages = messages.iter().map(|(name, arguments)| (*name, (*arguments).to_owned()));
+        self.hand_in(entity, messages.collect(), Duration::from_secs(20))
+    }
+
+    fn hand_in(
+        &self,
+        entity: OnlineId,
+        messages: Vec<(&str, String)>,
+        wait: Duration,
+    ) -> impl Future<Output = SendReport> + use<> {
         let types = Types::built_in();
-        let note = |number: u64| types.parse("note", &format!(r#"{{"sender":"t","number":{number}}}"#));
-        let messages = (0u32..).zip(numbers).map(|(at, number)| {
-            let payload = note(number).expect("a note");
-            (at, entity, Arc::from(payload))
-        });
+        let payload = |(name, arguments): (&str, String)| types.parse(name, &arguments).expect("a message");
+        let payloads = messages.into_iter().map(payload).map(Arc::from);
+        let messages = (0u32..).zip(payloads).map(|(at, payload)| (at, entity, payload)).collect();
         let (reply, report) = oneshot::channel();
-        self.router.tell(SendBatch { messages: messages.collect(), wait: Some(wait), reply });
+        self.router.tell(SendBatch { messages, wait: Some(wait), reply });
         async { report.await.expect("the router answers") }
     }
 }

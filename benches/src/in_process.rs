@@ -12,7 +12,7 @@ use std::net::TcpListener;
 use anyhow::Result;
 use slipgate_cluster::message::{Control, Identity, Message};
 use slipgate_cluster::router::{self, Router, ToSend};
-use slipgate_cluster::scene::{self, Output, Scene, Settings};
+use slipgate_cluster::scene::{self, OnPanic, Output, Scene, Settings};
 use slipgate_cluster::{Limits, Now, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -170,8 +170,13 @@ impl Neighbours {
 /// A scene in which `entities` live.
 pub(crate) fn scene_with(entities: impl Iterator<Item = OnlineId>) -> Scene {
     let type_name = TypeName(block::type_name(8));
-    let settings =
-        Settings { me: me(), capacity: u32::MAX, types: vec![(type_name.clone(), 1)], limits: Limits::default() };
+    let settings = Settings {
+        me: me(),
+        capacity: u32::MAX,
+        types: vec![(type_name.clone(), 1)],
+        limits: Limits::default(),
+        on_panic: OnPanic::Park,
+    };
     let mut scene = Scene::new(settings);
     let mut out = Vec::new();
     for entity in entities {

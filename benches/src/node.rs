@@ -76,6 +76,7 @@ impl Node {
             clock,
             types,
             limits,
+            on_panic: slipgate_cluster::scene::OnPanic::Park,
             directory: directory.clone(),
             chronicle: chronicle.clone(),
             threads: vec![Thread { arbiter: None, router: router.clone() }],

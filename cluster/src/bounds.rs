@@ -53,6 +53,9 @@ pub const NUMBER_MAX: u64 = 1 << 62;
 /// Longest label that a copy may bring, in bytes: twice what may be given, as spawning several appends a number.
 pub const LABEL_BYTES: usize = 128;
 
+/// Longest text of why an entity is parked, in bytes. A longer one is cut.
+pub const PARKED_BYTES: usize = 512;
+
 /// Ranges that one session may ask for. Each is 2^32 ids; an honest node asks for the next when three quarters of
 /// one are used.
 pub const RANGES_PER_SESSION: u64 = 1_024;

@@ -245,6 +245,23 @@ pub enum Control {
         /// gone.
         doubt: bool,
     },
+    /// The stream has stopped: the entity was parked. Nothing of it beyond `upto` is ever applied.
+    Stopped {
+        /// The entity.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Highest number applied without a gap.
+        upto: u64,
+        /// Whether the handler of that very message panicked.
+        failed: bool,
+        /// The owner that speaks.
+        owner: Own,
+        /// Its epoch.
+        epoch: Epoch,
+        /// Epoch of the entity's last reset: the number counts from there.
+        base: Epoch,
+    },
 }
 
 /// What the source held of one stream.
@@ -306,6 +323,17 @@ pub struct Image {
     pub sending: Vec<SendStream>,
     /// Epoch of the last reset of its streams, as its source knows it.
     pub base: Epoch,
+    /// Why it takes no turns until somebody unparks it, if so.
+    pub parked: Option<Parked>,
+}
+
+/// Why an entity is parked, and since when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parked {
+    /// What its game code was at, and what the panic said; at most [`PARKED_BYTES`](crate::bounds::PARKED_BYTES).
+    pub why: String,
+    /// When, in milliseconds since 1970, by the clock of the node where it was.
+    pub since_ms: u64,
 }
 
 /// What stays the same about an entity for its whole life.

@@ -98,6 +98,10 @@ pub enum Output {
     /// The receiver was lost with its node, or goes on as a copy that may have missed something: the accepted
     /// message was applied before that, or never will be. One that had not left yet goes to such a copy.
     Unknown(Ticket),
+    /// The receiver's handler panicked at the accepted message.
+    Failed(Ticket),
+    /// The receiver is parked, and the accepted message is never applied.
+    Parked(Ticket),
 }
 
 /// Rows of a router's tables.
@@ -195,6 +199,9 @@ impl Router {
                     line.stream.learn_owner(owner, epoch);
                 });
             }
+            Control::Stopped { entity, stream, upto, failed, base, .. } => {
+                self.stopped(from, (stream, entity, base), (upto, failed), now, out);
+            }
             Control::Redirect { entity, stream, owner, epoch } => {
                 self.closings.redirected(entity, stream, from, (owner, epoch), now);
                 let Some(slot) = self.lines.find(entity, stream) else { return };
@@ -287,6 +294,29 @@ impl Router {
         line.stream.renew(next);
         let slot = self.insert(line);
         self.with_line(slot, now, out, |_, _| {});
+    }
+
+    /// The receiver is parked. Everything unacknowledged is answered, and the next message to it begins another stream.
+    fn stopped(
+        &mut self,
+        from: Place,
+        (id, entity, base): (StreamId, OnlineId, Epoch),
+        (upto, failed): (u64, bool),
+        now: Now,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(slot) = self.lines.find(entity, id) else { return };
+        let stream = &self.lines.get(slot).stream;
+        if !stream.leads_to(from) || stream.base() != Some(base) || upto > stream.given() {
+            return;
+        }
+        let mut line = self.remove(slot);
+        let answered = line.stream.stop(upto, failed).expect("the number was given out");
+        let mut tickets = line.tickets.into_iter();
+        out.extend(tickets.by_ref().take(answered.applied).map(Output::Applied));
+        out.extend(tickets.by_ref().take(usize::from(answered.failed.is_some())).map(Output::Failed));
+        out.extend(tickets.map(Output::Parked));
+        self.closings.add(&line.stream, line.speaker.sender, now);
     }
 
     fn send(&mut self, batch: Vec<ToSend>, now: Now, out: &mut Vec<Output>) {

@@ -15,7 +15,8 @@
 //! source may ask the home to name the source again, the first to hit has decided, and both act on the
 //! record. No time-out leads out of `Deciding`.
 //!
-//! Keeps: at most one scene is active for an entity; an active entity applies each stream in sequence;
+//! Keeps: at most one scene is active for an entity; an active entity applies each stream in sequence, a parked one
+//! nothing;
 //! what arrives for a frozen or staged one is held within bounds and never acknowledged; an older copy
 //! never replaces a newer one; every attempt to move ends with one answer.
 //! Leaves out: the entity's body, which is the shell's (it encodes, decodes, applies when told);
@@ -31,6 +32,8 @@ mod direct;
 mod graves;
 mod inspection;
 mod leave;
+mod missing;
+mod parked;
 mod phase;
 mod population;
 mod port;
@@ -55,11 +58,13 @@ use self::alarm::{Alarm, Alarms};
 use self::arrive::{Reservation, Staged};
 use self::direct::Direct;
 use self::graves::Tombstone;
+pub use self::missing::answer_for_a_missing_scene;
+use self::parked::Fallen;
 use self::phase::{Live, Phase};
 use self::population::Population;
 pub use self::port::{
-    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, Orphan, Output, SpawnRefusal, Stand,
-    Ticket,
+    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, OnPanic, Orphan, Output, SpawnRefusal,
+    Stand, Ticket,
 };
 use self::receivers::Receivers;
 use self::settle::Settling;
@@ -68,11 +73,11 @@ use self::talk::{StreamNews, Told};
 use self::terms::Outdated;
 use self::verdicts::Search;
 use self::waiting::Waiting;
-use crate::message::{Control, Identity, Message, Nonce, Prepare, Reserve, Sender};
+use crate::message::{Control, Identity, Message, Nonce, Sender};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::Known;
 use crate::view::Verdicts;
-use crate::{Envelope, Limits, Now, Own, Place, Port, Record, View};
+use crate::{Limits, Now, Own, Place, Record, View};
 
 /// What a scene is, for as long as it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +90,8 @@ pub struct Settings {
     pub types: Vec<(TypeName, u16)>,
     /// Bounds and deadlines.
     pub limits: Limits,
+    /// What becomes of an entity whose handler panics.
+    pub on_panic: OnPanic,
 }
 
 /// One scene's entities, as far as ownership and messages are concerned.
@@ -94,6 +101,7 @@ pub struct Scene {
     capacity: u32,
     types: Vec<(TypeName, u16)>,
     limits: Limits,
+    on_panic: OnPanic,
     live: Population,
     staged: BTreeMap<OnlineId, Staged>,
     reserved: BTreeMap<OnlineId, Reservation>,
@@ -118,6 +126,8 @@ pub struct Scene {
     acks: Vec<((OnlineId, Sender), Place)>,
     /// Entities to which somebody speaks from a later reset than is known here: their homes have news.
     behind: BTreeSet<OnlineId>,
+    /// Entities that are to be despawned once this turn is acknowledged, since they panicked.
+    doomed: BTreeSet<OnlineId>,
     /// The cluster as the manager last told it: the terms of homes are in it.
     view: Arc<View>,
     outdated: Outdated,
@@ -157,12 +167,13 @@ impl Scene {
     /// An empty scene.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { me, capacity, types, limits } = settings;
+        let Settings { me, capacity, types, limits, on_panic } = settings;
         Self {
             me,
             capacity,
             types,
             limits,
+            on_panic,
             live: Population::default(),
             staged: BTreeMap::new(),
             reserved: BTreeMap::new(),
@@ -180,6 +191,7 @@ impl Scene {
             alarms: Alarms::default(),
             acks: Vec::new(),
             behind: BTreeSet::new(),
+            doomed: BTreeSet::new(),
             view: Arc::default(),
             outdated: Outdated::default(),
             waiting: Waiting::default(),
@@ -193,8 +205,9 @@ impl Scene {
 
     /// Takes one input and appends what should follow, in the order in which it must be done.
     ///
-    /// An [`Output::Encode`] must be answered with [`Input::Encoded`], and an [`Output::Decode`] with
-    /// [`Input::Decoded`], before any other input.
+    /// An [`Output::Encode`] must be answered with [`Input::Encoded`] or [`Input::NotEncoded`], an [`Output::Decode`] with
+    /// [`Input::Decoded`], and an [`Output::Apply`] that did not go well with [`Input::NotApplied`], before any other
+    /// input but [`Input::Sends`], and before the next output is done.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         self.take(input, now, out);
         if !self.orphans.is_empty() {
@@ -215,8 +228,15 @@ impl Scene {
             Input::Migrate(request) => self.migrate(request, now, out),
             Input::Cancel { ticket, id } => self.cancel(ticket, id, now, out),
             Input::Encoded { entity, body } => self.encoded(entity, body, now, out),
+            Input::NotEncoded { entity, reason } => {
+                self.melt(entity, Refusal::Unreadable { reason }, now, out);
+            }
             Input::Decoded { entity, label, result } => self.decoded(entity, label, result, now, out),
             Input::Sends { entity, to, payload } => self.sends(entity, to, payload, now, out),
+            Input::NotApplied { entity, sender, message, payload, panic } => {
+                self.not_applied(entity, Fallen { sender, message, payload }, panic, now, out);
+            }
+            Input::Unpark { ticket, entity } => self.unpark(ticket, entity, out),
             Input::Heard { message: Message::Data(data), .. } => self.data(data, out),
             Input::Heard { from, message: Message::Prepare(prepare) } => self.prepare(from, prepare, now, out),
             Input::Heard { from, message: Message::Control(control) } => self.control(from, control, now, out),
@@ -229,6 +249,7 @@ impl Scene {
             Input::Flush => {
                 self.flush(out);
                 self.apply_said(out);
+                self.end_doomed(now, out);
             }
             Input::Tick => self.tick(now, out),
             Input::Drain => self.doors = Doors::OutOnly,
@@ -263,6 +284,10 @@ impl Scene {
             Control::Close { entity, stream, sender } => self.close(from, entity, stream, sender, out),
             Control::Closed { entity: receiver, stream, floor, .. } => {
                 let told = Told::Closed { by: from, floor };
+                self.stream_heard(StreamNews { receiver, stream, told }, now, out);
+            }
+            Control::Stopped { entity: receiver, stream, upto, failed, base, .. } => {
+                let told = Told::Stopped { by: from, upto, failed, base };
                 self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
             // The next repeat asks whoever is the home by then.
@@ -377,7 +402,8 @@ impl Scene {
     pub fn stand(&self, entity: OnlineId) -> Option<Stand> {
         let live = self.live.get(&entity)?;
         Some(Stand {
-            phase: live.phase.word(),
+            phase: live.word(),
+            parked: live.parked.clone(),
             epoch: live.epoch,
             data: live.data,
             base: live.base,
@@ -456,30 +482,4 @@ impl Scene {
         }
         self.live.set_phase(entity, phase);
     }
-}
-
-/// What a node says for a scene that it does not have: the sender asks the home, the source stays, and a home that is
-/// rebuilt has nothing to learn. That is true for ever: a scene that is over never comes again in this session, and
-/// one that is not open yet has staged nothing that a former home could have decided.
-#[must_use]
-pub fn answer_for_a_missing_scene(envelope: Envelope) -> Option<Envelope> {
-    let Envelope { from, to, message } = envelope;
-    let Port::Scene(scene) = to.port else { return None };
-    let (back, control) = match message {
-        Message::Data(data) => (data.reply_to, Control::NotOwner { entity: data.entity, stream: data.stream }),
-        Message::Control(Control::Close { entity, stream, .. }) => (from, Control::NotOwner { entity, stream }),
-        Message::Control(Control::Reserve(reserve)) => {
-            let Reserve { entity, id, label, .. } = reserve;
-            (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })
-        }
-        Message::Prepare(prepare) => {
-            let Prepare { entity, id, label, .. } = *prepare;
-            (from, Control::Refused { entity, id, label, reason: Refusal::NoScene { scene } })
-        }
-        Message::Control(Control::AskClaims { range, term, after }) => {
-            (from, Control::Claims { range, term, after, claims: Vec::new(), more: false })
-        }
-        Message::Control(_) | Message::Manager(_) | Message::Tool(_) => return None,
-    };
-    Some(Envelope { from: to, to: back, message: Message::Control(control) })
 }

@@ -25,8 +25,8 @@ mod received;
 
 pub use inbox::{Inbox, Verdict};
 pub use known::Known;
-pub use outgoing::{Alarm, Busy, End, SendStream, Speaker, StreamOutput, Waiting};
-pub use received::{Open, Over, Received};
+pub use outgoing::{Alarm, Answered, Busy, End, SendStream, Speaker, StreamOutput, Waiting};
+pub use received::{Open, Over, Received, Stopped};
 
 use std::cmp::Ordering;
 

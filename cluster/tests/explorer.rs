@@ -33,7 +33,9 @@ mod explorer {
     pub(crate) mod world;
 }
 
-use explorer::configurations::{closings, ends, friends, handovers, homes, moves, mutants, restarts, wide, wide_homes};
+use explorer::configurations::{
+    closings, ends, friends, handovers, homes, moves, mutants, panics, restarts, wide, wide_homes,
+};
 use explorer::plan::Plan;
 use explorer::search::Search;
 use explorer::story;
@@ -77,6 +79,11 @@ fn a_node_that_starts_again_is_not_taken_for_its_former_life() {
 #[test]
 fn what_is_said_on_streams_that_are_closed_at_rest_arrives_once_and_nothing_is_kept_of_them() {
     explore(closings(), &[]);
+}
+
+#[test]
+fn what_is_said_to_an_entity_whose_handler_panics_is_answered_so_and_nothing_is_applied_behind_that() {
+    explore(panics(), &["parked", "unparked", "told failed", "told parked", "dead"]);
 }
 
 #[test]

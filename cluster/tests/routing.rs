@@ -12,7 +12,9 @@ use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::message::{Control, Identity, Message, Sender};
 use slipgate_cluster::moves::{MoveError, MoveId, Outcome};
 use slipgate_cluster::router::{self, Router, ToSend};
-use slipgate_cluster::scene::{Answer, Destination, Input, MoveRequest, Output, Route, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{
+    Answer, Destination, Input, MoveRequest, OnPanic, Output, Route, Scene, Settings, Ticket,
+};
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -168,7 +170,15 @@ impl Cluster {
     fn new() -> Self {
         let limits = Limits::default();
         let types = vec![(TypeName("walker".into()), 1)];
-        let scene = |me| Scene::new(Settings { me, capacity: 8, types: types.clone(), limits: limits.clone() });
+        let scene = |me| {
+            Scene::new(Settings {
+                me,
+                capacity: 8,
+                types: types.clone(),
+                limits: limits.clone(),
+                on_panic: OnPanic::Park,
+            })
+        };
         let mut home = Directory::new(SESSION);
         home.handle(directory::Input::Opened { range: RangeId(1) }, Now(0), &mut Vec::new());
         Self {
@@ -279,7 +289,7 @@ impl Cluster {
 
     fn perform(&mut self, at: Own, output: Output) {
         match output {
-            Output::Apply { entity, sender, payload } => {
+            Output::Apply { entity, sender, payload, .. } => {
                 assert_eq!(sender, Sender::Tool(SESSION));
                 let number = u64::from_le_bytes(payload[..].try_into().expect("eight bytes"));
                 self.bodies.entry(entity).or_default().push(number);
@@ -309,6 +319,8 @@ impl Cluster {
             | Output::Remove { .. }
             | Output::Adopt(_)
             | Output::Bounced { .. }
+            | Output::Park { .. }
+            | Output::Unpark { .. }
             | Output::Event(_) => {}
         }
     }
@@ -329,7 +341,9 @@ impl Cluster {
                 | router::Output::Busy(_)
                 | router::Output::Applied(_)
                 | router::Output::Dead(_)
-                | router::Output::Unknown(_) => self.verdicts.push(output),
+                | router::Output::Unknown(_)
+                | router::Output::Failed(_)
+                | router::Output::Parked(_) => self.verdicts.push(output),
             }
         }
     }

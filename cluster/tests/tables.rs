@@ -13,7 +13,8 @@ use slipgate_cluster::message::{Control, Identity, Message, Payload};
 use slipgate_cluster::moves::{MoveId, Outcome};
 use slipgate_cluster::router::{self, Router, ToSend};
 use slipgate_cluster::scene::{
-    Answer, Destination, Input, MoveRequest, Output, Scene, Settings, Tables, Ticket, answer_for_a_missing_scene,
+    Answer, Destination, Input, MoveRequest, OnPanic, Output, Scene, Settings, Tables, Ticket,
+    answer_for_a_missing_scene,
 };
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Session};
@@ -83,7 +84,13 @@ impl Town {
         let types = vec![(TypeName("walker".into()), 1)];
         let scene = |number| {
             let me = Own::new(session(1 + number % NODES), SceneId::from(number));
-            let settings = Settings { me, capacity: 10_000, types: types.clone(), limits: limits.clone() };
+            let settings = Settings {
+                me,
+                capacity: 10_000,
+                types: types.clone(),
+                limits: limits.clone(),
+                on_panic: OnPanic::Park,
+            };
             (me, Scene::new(settings))
         };
         let home = |node| {
@@ -276,7 +283,9 @@ impl Town {
                 assert!(matches!(done.outcome, Outcome::Moved { .. }), "{done:?}");
                 self.moved += 1;
             }
-            Output::Bounced { .. } => panic!("expected everybody to have room, got {output:?}"),
+            Output::Bounced { .. } | Output::Park { .. } | Output::Unpark { .. } => {
+                panic!("expected everybody to have room, got {output:?}")
+            }
             Output::Answer { .. }
             | Output::Create { .. }
             | Output::Install { .. }
@@ -300,7 +309,11 @@ impl Town {
                     (home(entity), Message::Control(Control::Query { entity, nonce }))
                 }
                 router::Output::Accepted(_) | router::Output::Applied(_) => continue,
-                router::Output::Busy(_) | router::Output::Dead(_) | router::Output::Unknown(_) => {
+                router::Output::Busy(_)
+                | router::Output::Dead(_)
+                | router::Output::Unknown(_)
+                | router::Output::Failed(_)
+                | router::Output::Parked(_) => {
                     panic!("expected everything to be accepted and applied, got {output:?}")
                 }
             };

@@ -9,6 +9,7 @@
 //! | [`Hit`](WalkerMessage::Hit) | takes hp |
 //! | [`Note`](WalkerMessage::Note) | is written into the ledger |
 //! | [`Greet`](WalkerMessage::Greet) | makes it send a `Note` of its own to another walker |
+//! | [`Stumble`](WalkerMessage::Stumble) | panics, as a faulty handler would: to see what becomes of such an entity |
 //!
 //! Everything here is typed. The bytes of messages and state are made where the codec is, by a
 //! wrapper that implements [`Body`](crate::Body).
@@ -79,6 +80,22 @@ pub enum WalkerMessage {
         /// The note's number.
         number: u64,
     },
+    /// Panics.
+    Stumble {},
+}
+
+impl WalkerMessage {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Step { .. } => "step",
+            Self::Hit { .. } => "hit",
+            Self::Note { .. } => "note",
+            Self::Greet { .. } => "greet",
+            Self::Stumble {} => "stumble",
+        }
+    }
 }
 
 /// What a walker wants done after a message.
@@ -125,6 +142,10 @@ impl Walker {
     ///
     /// If the message asks for a step to nowhere or a note under an impossible name; the walker is then
     /// unchanged and `effects` too.
+    ///
+    /// # Panics
+    ///
+    /// On [`Stumble`](WalkerMessage::Stumble); the walker is unchanged.
     pub fn take(&mut self, message: WalkerMessage, effects: &mut Vec<WalkerEffect>) -> Result<(), WalkerError> {
         match message {
             WalkerMessage::Step { dx, dy } => self.step(dx, dy)?,
@@ -134,6 +155,7 @@ impl Walker {
                 let message = WalkerMessage::Note { sender: self.id.to_string(), number };
                 effects.push(WalkerEffect::Send { to, message });
             }
+            WalkerMessage::Stumble {} => panic!("the walker stumbled"),
         }
         Ok(())
     }

@@ -12,9 +12,11 @@
 mod drain;
 mod json_text;
 mod scenes;
+mod sending;
 
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
 pub use scenes::{Clearing, CloseReport};
+pub use sending::{Outgoing, SendReport};
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
@@ -133,17 +135,13 @@ pub enum Question {
         /// How long to wait, in milliseconds.
         timeout_ms: u64,
     },
-}
-
-/// One message to send.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outgoing {
-    /// An id; with `Send` from the command line also a unique prefix or label.
-    pub entity: String,
-    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`.
-    pub name: String,
-    /// Its arguments as JSON text; `{}` for none.
-    pub arguments: String,
+    /// A parked entity is to take messages again. Answer: [`Answer::Unparked`].
+    Unpark {
+        /// An id, a unique prefix of one, or a unique label.
+        entity: String,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
 }
 
 /// A position in one node's events.
@@ -186,6 +184,8 @@ pub enum Answer {
     Opened(SceneReport),
     /// How the closing goes.
     Closed(CloseReport),
+    /// It takes messages again.
+    Unparked(EntityRow),
 }
 
 /// The cluster at a glance.
@@ -306,7 +306,7 @@ pub struct EntityRow {
     pub scene: String,
     /// The node of the scene.
     pub node: String,
-    /// `active`, `frozen`, or `deciding`.
+    /// `active`, `parked`, `frozen`, or `deciding`.
     pub state: String,
     /// Its epoch.
     pub epoch: u64,
@@ -341,7 +341,7 @@ pub struct EntityReport {
     pub scene: String,
     /// The node of the scene.
     pub node: String,
-    /// `active`, `frozen`, or `deciding`.
+    /// `active`, `parked`, `frozen`, or `deciding`.
     pub state: String,
     /// Its epoch.
     pub epoch: u64,
@@ -365,51 +365,17 @@ pub struct EntityReport {
     /// Epoch of the last reset of its streams; 0 if there was none. Its home, lost while it was on the move, had to name
     /// a copy that may have missed something: what was not acknowledged by then is unknown.
     pub reset: u64,
+    /// Why it is parked, and since when; none if it is not.
+    pub parked: Option<ParkedReport>,
 }
 
-/// How sending went.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SendReport {
-    /// Messages that the router took: each is applied once, or answered.
-    pub accepted: u32,
-    /// Messages that came back because a bound was reached; the first `accepted` ones of each entity went.
-    pub busy: u32,
-    /// Of the accepted ones, known to be applied when this was written.
-    pub applied: u32,
-    /// Of the accepted ones, answered `Dead`: the entity is gone.
-    pub dead: u32,
-    /// Of the accepted ones, still unanswered when this was written.
-    pub open: u32,
-    /// Positions in the request of those that were busy.
-    pub busy_at: Vec<u32>,
-    /// Of the accepted ones, answered `Unknown`: the entity was lost with its node, and may have applied
-    /// them before.
-    pub unknown: u32,
-    /// The life of the node whose router answered. What an earlier life of it had accepted, and nobody had
-    /// acknowledged, is gone with it. 0 where nobody was asked.
-    pub incarnation: u32,
-}
-
-impl SendReport {
-    /// Adds the report of a part that began at position `at` of the whole.
-    ///
-    /// ```
-    /// use slipgate_proto::admin::SendReport;
-    /// let mut whole = SendReport { accepted: 2, ..SendReport::default() };
-    /// whole.add(SendReport { busy: 1, busy_at: vec![0], ..SendReport::default() }, 2);
-    /// assert_eq!((whole.accepted, whole.busy, whole.busy_at), (2, 1, vec![2]));
-    /// ```
-    pub fn add(&mut self, part: Self, at: u32) {
-        let Self { accepted, busy, applied, dead, open, busy_at, unknown, incarnation } = part;
-        self.accepted += accepted;
-        self.busy += busy;
-        self.applied += applied;
-        self.dead += dead;
-        self.open += open;
-        self.unknown += unknown;
-        self.incarnation = self.incarnation.max(incarnation);
-        self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
-    }
+/// Why an entity is parked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedReport {
+    /// What its game code was at, and what the panic said.
+    pub why: String,
+    /// Milliseconds since 1970, by the clock of the node where it was.
+    pub since_ms: u64,
 }
 
 /// One attempt to move.

@@ -235,9 +235,11 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
         router.handle(router::Input::Tick, Now(step * 100), &mut out);
         assert!(out.len() < 100);
         answered.extend(out.iter().filter_map(|output| match output {
-            router::Output::Applied(ticket) | router::Output::Dead(ticket) | router::Output::Unknown(ticket) => {
-                Some(*ticket)
-            }
+            router::Output::Applied(ticket)
+            | router::Output::Dead(ticket)
+            | router::Output::Unknown(ticket)
+            | router::Output::Failed(ticket)
+            | router::Output::Parked(ticket) => Some(*ticket),
             router::Output::Data { .. }
             | router::Output::AskHome { .. }
             | router::Output::Close { .. }
@@ -394,6 +396,7 @@ impl Thrift for slipgate_cluster::message::Prepare {
             received,
             sending: Vec::new(),
             base: Epoch::ZERO,
+            parked: None,
         };
         Self { image, ..*self }
     }

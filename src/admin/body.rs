@@ -183,6 +183,15 @@ pub struct DespawnQuery {
     pub timeout_ms: u64,
 }
 
+/// Body of `POST entities/{id}/unpark`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnparkBody {
+    /// How long to wait, in milliseconds: 1 to [`TIMEOUT_MS_MAX`], 10,000 if left out.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
 /// Parameters of `GET events`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -54,6 +54,7 @@ fn friendly(question: &Question) -> Answer {
         }
         Question::Migrate { .. } => Answer::Move(moved()),
         Question::Despawn { .. } => Answer::Despawned(row()),
+        Question::Unpark { .. } => Answer::Unparked(row()),
         Question::Lost { .. } => Answer::Lost(Vec::new()),
         Question::Moves { .. } => Answer::Moves(vec![moved()]),
         Question::OpenScene { name, .. } => Answer::Opened(SceneReport { scene: name.clone(), made: true, ..scene() }),
@@ -158,6 +159,7 @@ pub(crate) fn entity() -> EntityReport {
         unacknowledged: 0,
         body: r#"{"hp":10}"#.into(),
         reset: 0,
+        parked: None,
     }
 }
 

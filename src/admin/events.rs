@@ -123,6 +123,7 @@ impl<O: Oracle> Reader<O> {
             | Answer::Sent(_)
             | Answer::Move(_)
             | Answer::Despawned(_)
+            | Answer::Unparked(_)
             | Answer::Moves(_)
             | Answer::Lost(_)
             | Answer::Drain(_)

@@ -71,7 +71,7 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Entity(report) => ok.json(report),
         Answer::Sent(report) => ok.json(report),
         Answer::Move(report) => ok.json(report),
-        Answer::Despawned(row) => ok.json(row),
+        Answer::Despawned(row) | Answer::Unparked(row) => ok.json(row),
         Answer::Moves(reports) => ok.json(reports),
         Answer::Events(events) => ok.json(events),
         Answer::Lost(rows) => ok.json(rows),

@@ -9,7 +9,7 @@ use slipgate_proto::admin::{Answer, DrainOrder, Outgoing, Problem, ProblemKind, 
 
 use super::body::{
     self, BatchBody, CloseBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery,
-    OpenBody, SpawnBody,
+    OpenBody, SpawnBody, UnparkBody,
 };
 use super::reply::{self, Rejection};
 use super::{BODY_BYTES_MAX, Oracle, events, health};
@@ -36,6 +36,7 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
             .service(at("/api/v1/lost").route(web::get().to(lost::<O>)))
             .service(at("/api/v1/entities/{id}").route(web::get().to(show::<O>)).route(web::delete().to(despawn::<O>)))
             .service(at("/api/v1/entities/{id}/messages").route(web::post().to(send::<O>)))
+            .service(at("/api/v1/entities/{id}/unpark").route(web::post().to(unpark::<O>)))
             .service(at("/api/v1/entities/{id}/moves").route(web::post().to(migrate::<O>)))
             .service(
                 at("/api/v1/nodes/{node}/drain")
@@ -155,6 +156,12 @@ async fn despawn<O: Oracle>(oracle: Data<O>, entity: Path<String>, query: Query<
     let timeout_ms = query.timeout_ms;
     in_time(timeout_ms)?;
     asked(&oracle, Question::Despawn { entity: entity.into_inner(), timeout_ms }).await
+}
+
+async fn unpark<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<UnparkBody>) -> Reply {
+    let timeout_ms = body.timeout_ms;
+    in_time(timeout_ms)?;
+    asked(&oracle, Question::Unpark { entity: entity.into_inner(), timeout_ms }).await
 }
 
 async fn look_at_drain<O: Oracle>(oracle: Data<O>, node: Path<String>) -> Reply {

@@ -97,6 +97,8 @@ async fn each_write_asks_its_question() {
     check_question(post("/api/v1/entities/ann/moves", &json!({"to": "harbor@n2"})), migrate).await;
     let despawn = Question::Despawn { entity: "ann".into(), timeout_ms: 7 };
     check_question(request(Method::DELETE, "/api/v1/entities/ann?timeout_ms=7"), despawn).await;
+    let unpark = Question::Unpark { entity: "ann".into(), timeout_ms: 10_000 };
+    check_question(post("/api/v1/entities/ann/unpark", &json!({})), unpark).await;
 }
 
 #[actix_web::test]

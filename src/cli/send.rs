@@ -16,7 +16,7 @@ pub struct SendArgs {
     /// An id, a unique prefix of one, or a unique label
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
-    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`
+    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`, `stumble`
     pub name: String,
     /// Its arguments as JSON
     #[arg(value_name = "JSON", default_value = "{}", value_parser = json)]
@@ -58,9 +58,11 @@ fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
 }
 
 fn line(total: &SendReport) -> String {
-    let SendReport { accepted, busy, applied, dead, open, unknown, .. } = total;
-    let lost = if *unknown > 0 { format!("  unknown {unknown}") } else { String::new() };
-    format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{lost}")
+    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, .. } = total;
+    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked)];
+    let rare = rare.into_iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("  {word} {count}"));
+    let rare = rare.collect::<String>();
+    format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{rare}")
 }
 
 fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failure> {
@@ -78,6 +80,27 @@ fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failu
         return Err(Failure::new(Exit::NotFound, "dead", text)
             .with_state(format!("{name} is nowhere, and its id is never given out again"))
             .with_hint("slipgate entities"));
+    }
+    if total.failed > 0 {
+        let text = format!("the handler of {name} panicked at {}", messages(total.failed));
+        let state = match total.parked {
+            0 => {
+                format!("what the handler had done by then is done; {name} is parked, or gone, as its node's policy is")
+            }
+            parked => format!("{name} is parked; {} behind that came to nothing", messages(parked)),
+        };
+        return Err(Failure::new(Exit::Failed, "failed", text)
+            .with_state(state)
+            .with_hint(format!("slipgate show {name}")));
+    }
+    if total.parked > 0 {
+        let text = format!(
+            "{} to {name} came to nothing: it is parked since a handler of it panicked",
+            messages(total.parked)
+        );
+        return Err(Failure::new(Exit::Refused, "parked", text)
+            .with_state(format!("they are not applied later either; {name} takes no messages until it is unparked"))
+            .with_hint(format!("slipgate show {name}      slipgate unpark {name}")));
     }
     if total.unknown > 0 {
         let text =

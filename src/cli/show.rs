@@ -1,5 +1,7 @@
 //! `show`: everything about one entity.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use slipgate_proto::admin::EntityReport;
@@ -27,6 +29,10 @@ pub fn run(args: &ShowArgs, client: &Client, console: &mut Console<'_>) -> Resul
 }
 
 fn screen(report: &EntityReport) -> String {
+    let parked = report.parked.as_ref().map(|parked| {
+        let since = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(parked.since_ms));
+        ("parked", format!("since {since}: {}", parked.why))
+    });
     let fields = [
         ("entity", report.entity.clone()),
         ("type", report.type_name.clone()),
@@ -42,5 +48,6 @@ fn screen(report: &EntityReport) -> String {
         ("waiting", format!("{} of its own messages", report.unacknowledged)),
         ("body", report.body.clone()),
     ];
-    fields.map(|(name, value)| format!("{name:<8} {}", printable(&value))).join("\n")
+    let lines = fields.into_iter().chain(parked).map(|(name, value)| format!("{name:<8} {}", printable(&value)));
+    lines.collect::<Vec<_>>().join("\n")
 }

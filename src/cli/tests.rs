@@ -179,6 +179,12 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     check_code(sending(busy), &["send", "ann", "greet", "--count", "3"], 4);
     let dead = SendReport { accepted: 1, dead: 1, ..SendReport::default() };
     check_code(sending(dead), &["send", "ann", "greet"], 3);
+    let failed = SendReport { accepted: 2, failed: 1, parked: 1, ..SendReport::default() };
+    let done = check_code(sending(failed), &["send", "ann", "stumble", "--count", "2"], 1);
+    assert!(done.out.ends_with("dead 0  failed 1  parked 1\n"), "{}", done.out);
+    assert!(done.err.contains("ann is parked; 1 message behind that came to nothing"), "{}", done.err);
+    let parked = SendReport { accepted: 1, parked: 1, ..SendReport::default() };
+    assert!(check_code(sending(parked), &["send", "ann", "greet"], 4).err.contains("slipgate unpark ann"));
     let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
     check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
     check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);

@@ -68,7 +68,8 @@ pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
 pub(super) const PREFIX: &str = "SLIPGATE__";
 
 /// The sections that are tables, and the list.
-pub(super) const SECTIONS: [&str; 8] = ["node", "cluster", "manager", "scenes", "admin", "drain", "log", "limits"];
+pub(super) const SECTIONS: [&str; 9] =
+    ["node", "cluster", "manager", "scenes", "entities", "admin", "drain", "log", "limits"];
 
 /// The section that is a list of tables.
 pub(super) const SCENES: &str = "scenes";
@@ -89,7 +90,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 39] = [
+pub(super) static KEYS: [Key; 40] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -100,6 +101,7 @@ pub(super) static KEYS: [Key; 39] = [
     Key::new("manager.address", Kind::Dial, Preset::Unset),
     Key::new("manager.lease", LEASE, Preset::Text("10s")),
     Key::new("manager.margin", MARGIN, Preset::Text("2s")),
+    Key::new("entities.on_panic", Kind::Word(&["park", "despawn"]), Preset::Text("park")),
     Key::new("admin.listen", Kind::Listen, Preset::Text("127.0.0.1:7780")),
     Key::new("admin.advertise", Kind::Dial, Preset::Unset),
     Key::new("admin.token", Kind::Secret, Preset::Unset),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use slipgate_cluster::NodeName;
+use slipgate_cluster::{NodeName, scene};
 
 use super::{DialAddress, LimitSettings, Secret};
 
@@ -24,6 +24,8 @@ pub struct Config {
     /// Scenes and their places; a node may have none.
     #[serde(default)]
     pub scenes: Vec<Scene>,
+    /// What entities may do.
+    pub entities: Entities,
     /// The admin interface of this node.
     pub admin: Admin,
     /// How this node stops.
@@ -106,6 +108,33 @@ pub struct Scene {
     pub node: NodeName,
     /// Entities it may hold, 1 to 4,294,967,295. Default 100,000.
     pub capacity: u32,
+}
+
+/// `[entities]`: what holds for entities of every type.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entities {
+    /// What becomes of an entity whose handler panics. Default `park`.
+    pub on_panic: OnPanic,
+}
+
+/// What becomes of an entity whose handler panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnPanic {
+    /// It stays, and takes no messages until somebody unparks it.
+    Park,
+    /// It is despawned.
+    Despawn,
+}
+
+impl From<OnPanic> for scene::OnPanic {
+    fn from(policy: OnPanic) -> Self {
+        match policy {
+            OnPanic::Park => Self::Park,
+            OnPanic::Despawn => Self::Despawn,
+        }
+    }
 }
 
 /// `[admin]`: HTTP for the command line, health checks and metrics.

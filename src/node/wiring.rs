@@ -107,6 +107,7 @@ pub(super) fn wire(
         clock,
         types: types.clone(),
         limits: limits.clone(),
+        on_panic: config.entities.on_panic.into(),
         directory: directory.clone(),
         chronicle: chronicle.clone(),
         threads: routers.iter().enumerate().map(thread).collect(),

@@ -51,8 +51,11 @@ const REPORT: &[&str] = &[
     "unacknowledged",
     "body",
     "reset",
+    "parked",
 ];
-const SENT: &[&str] = &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown", "incarnation"];
+const PARKED: &[&str] = &["why", "since_ms"];
+const SENT: &[&str] =
+    &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown", "incarnation", "failed", "parked"];
 const MOVE: &[&str] =
     &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
@@ -150,6 +153,25 @@ fn what_was_sent_is_counted() {
     assert_eq!((&sent["accepted"], &sent["applied"], &sent["open"]), (&4.into(), &4.into(), &0.into()));
     let shown = cluster.json(&["show", &entity]).ends(0).object();
     assert_eq!((&shown["body"]["hp"], &shown["applied"]), (&88.into(), &4.into()));
+}
+
+#[test]
+fn what_a_parked_entity_is_sent_comes_to_nothing_until_it_is_unparked() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("keep", "dizzy");
+    let done = cluster.json(&["send", &entity, "stumble", "--wait"]);
+    let sent = done.objects().remove(0);
+    assert_eq!((done.code, &sent["failed"], &sent["applied"]), (1, &1.into(), &0.into()), "{done:?}");
+    let done = cluster.json(&["send", &entity, "hit", r#"{"hp":3}"#, "--count", "2", "--wait"]);
+    let sent = done.objects().remove(0);
+    assert_eq!((done.code, &sent["parked"], &sent["applied"]), (4, &2.into(), &0.into()), "{done:?}");
+    let shown = cluster.json(&["show", &entity]).ends(0).object();
+    check(&shown["parked"], PARKED);
+    assert_eq!((&shown["state"], &shown["body"]["hp"]), (&"parked".into(), &100.into()));
+    let row = check_all(&cluster.json(&["unpark", &entity]).ends(0), 1, ENTITY).remove(0);
+    assert_eq!((&row["entity"], &row["state"]), (&entity.as_str().into(), &"active".into()));
+    cluster.json(&["send", &entity, "hit", r#"{"hp":3}"#, "--wait"]).ends(0);
+    assert_eq!(cluster.json(&["show", &entity]).ends(0).object()["parked"], Value::Null);
 }
 
 #[test]
@@ -287,7 +309,7 @@ fn an_error_is_one_object_on_stderr_with_what_happened_what_is_left_and_what_to_
 #[test]
 fn every_field_is_documented() {
     let text = std::fs::read_to_string(repository().join("docs/json.md")).expect("the contract");
-    let fields = [NODE, LINK, SCENE, CLOSED, ENTITY, REPORT, SENT, MOVE, COST, DRAIN, KEPT, EVENT].concat();
+    let fields = [NODE, LINK, SCENE, CLOSED, ENTITY, REPORT, PARKED, SENT, MOVE, COST, DRAIN, KEPT, EVENT].concat();
     let missing: Vec<_> = fields.iter().filter(|field| !text.contains(&format!("`{field}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }

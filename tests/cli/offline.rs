@@ -26,6 +26,7 @@ fn help_lists_every_command_and_is_data() {
         "send",
         "migrate",
         "despawn",
+        "unpark",
         "moves",
         "watch",
         "health",

@@ -1,8 +1,8 @@
-//! `spawn`, `send` and `despawn`, and what is wrong with them.
+//! `spawn`, `send`, `despawn` and `unpark`, and what is wrong with them.
 
 use crate::dev_cluster::{DevCluster, Done};
 
-const NO_SUCH_MESSAGE: &str = "error: no type takes a message named \"fly\"; there are step, hit, note, greet\n  \
+const NO_SUCH_MESSAGE: &str = "error: no type takes a message named \"fly\"; there are step, hit, note, greet, stumble\n  \
                                nothing was sent\n  try:  slipgate send --help\n";
 
 const STEP: &str = r#"{"dx":1,"dy":0}"#;
@@ -119,4 +119,33 @@ fn a_despawned_entity_is_dead_to_every_command() {
          {entity} is nowhere, and its id is never given out again\n  try:  slipgate entities\n"
     );
     assert_eq!(err, expected);
+}
+
+#[test]
+fn an_entity_whose_handler_panicked_says_so_and_what_to_do() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("tower", "faint");
+    let Done { code, out, err } = cluster.ask(&["send", "faint", "stumble", "--wait"]);
+    assert_eq!((code, out.as_str()), (1, "accepted 1  applied 0  open 0  busy 0  dead 0  failed 1\n"));
+    let expected = "error: the handler of faint panicked at 1 message\n  \
+                    what the handler had done by then is done; faint is parked, or gone, as its node's policy is\n  \
+                    try:  slipgate show faint\n";
+    assert_eq!(err, expected);
+    let Done { code, out, err } = cluster.ask(&["send", "faint", "step", STEP, "--wait"]);
+    assert_eq!((code, out.as_str()), (4, "accepted 1  applied 0  open 0  busy 0  dead 0  parked 1\n"));
+    let expected = "error: 1 message to faint came to nothing: it is parked since a handler of it panicked\n  \
+                    they are not applied later either; faint takes no messages until it is unparked\n  \
+                    try:  slipgate show faint      slipgate unpark faint\n";
+    assert_eq!(err, expected);
+    let shown = cluster.ask(&["show", "faint"]).ends(0).out;
+    assert!(shown.contains("\nstate    parked\n") && shown.contains("\nparked   since 20"), "{shown}");
+    assert!(shown.contains("Z: the handler of stumble panicked: the walker stumbled\n"), "{shown}");
+    assert_eq!(cluster.ask(&["unpark", "faint"]).ends(0).out, "faint takes messages again in tower@n3\n");
+    cluster.ask(&["unpark", "faint"]).fails(
+        4,
+        &format!(
+            "error: faint ({entity}) is not parked\n  faint ({entity}) is in tower@n3 and takes messages\n  \
+             try:  slipgate show {entity}\n"
+        ),
+    );
 }

@@ -53,6 +53,11 @@ impl Office {
                 let wait = Duration::from_millis(timeout_ms);
                 self.follow(&named, wait, |entity, timeout_ms| Question::Despawn { entity, timeout_ms }).await
             }
+            Question::Unpark { entity, timeout_ms } => {
+                let named = self.resolve(&entity).await?;
+                let wait = Duration::from_millis(timeout_ms);
+                self.follow(&named, wait, |entity, timeout_ms| Question::Unpark { entity, timeout_ms }).await
+            }
             Question::OpenScene { name, node, capacity, timeout_ms } => {
                 self.open_scene(&name, node.as_deref(), capacity, Duration::from_millis(timeout_ms)).await
             }

@@ -40,6 +40,9 @@ impl Office {
             Question::Despawn { entity, timeout_ms } => {
                 self.despawn_here(parse(&entity)?, Duration::from_millis(timeout_ms)).await
             }
+            Question::Unpark { entity, timeout_ms } => {
+                self.unpark_here(parse(&entity)?, Duration::from_millis(timeout_ms)).await
+            }
             Question::OpenScene { .. } => Err(only_the_manager()),
             Question::CloseScene { scene, wait, timeout_ms, .. } => {
                 self.close_scene_here(&scene, wait, Duration::from_millis(timeout_ms)).await
@@ -154,7 +157,7 @@ impl Office {
         let (scene, mailbox) = self.scene_of(entity).await?;
         let number = to.parse::<SceneId>().map_err(|_| no_scene_here(to))?;
         let to = self.around.post.view().own_of(number).ok_or(number);
-        let label = self.label(&mailbox, entity).await;
+        let label = look(&mailbox, entity).await.and_then(|found| found.stand.identity.label);
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Migrate(MoveOrder { entity, to, reply })));
         let from = Own::new(self.around.post.me(), scene);
@@ -170,11 +173,8 @@ impl Office {
 
     async fn despawn_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
         let (scene, mailbox) = self.scene_of(entity).await?;
-        let (reply, found) = oneshot::channel();
-        mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
-        let (found, _) = found.await.ok().flatten().ok_or_else(|| not_here(entity))?;
-        let here = self.around.post.view().own_text(Own::new(self.around.post.me(), scene));
-        let named = Named { entity, label: found.stand.identity.label.clone() };
+        let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
+        let (named, here) = (named(&found), self.own_text(scene));
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
         match timeout(wait, answer).await {
@@ -187,6 +187,27 @@ impl Office {
             }
             Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
+    }
+
+    async fn unpark_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
+        let (scene, mailbox) = self.scene_of(entity).await?;
+        let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
+        let (named, here) = (named(&found), self.own_text(scene));
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Unpark { entity, reply }));
+        match timeout(wait, answer).await {
+            Err(_) => Err(still_moving(&named, wait)),
+            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Ok(Ok(true))) => {
+                Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
+            }
+            Ok(Ok(Ok(false))) => Err(not_parked(&named, &here)),
+            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
+        }
+    }
+
+    fn own_text(&self, scene: SceneId) -> String {
+        self.around.post.view().own_text(Own::new(self.around.post.me(), scene))
     }
 
     /// The scene of this node that the entity lives in.
@@ -203,19 +224,27 @@ impl Office {
         }
         Err(not_here(entity))
     }
+}
 
-    async fn label(&self, mailbox: &Mailbox<SceneActor>, entity: OnlineId) -> Option<String> {
-        let (reply, answer) = oneshot::channel();
-        mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
-        let (found, _) = answer.await.ok().flatten()?;
-        found.stand.identity.label
-    }
+/// How an entity stands in a scene, if it lives there.
+async fn look(mailbox: &Mailbox<SceneActor>, entity: OnlineId) -> Option<SceneEntity> {
+    let (reply, answer) = oneshot::channel();
+    mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
+    Some(answer.await.ok().flatten()?.0)
+}
+
+fn named(found: &SceneEntity) -> Named {
+    Named { entity: found.entity, label: found.stand.identity.label.clone() }
 }
 
 /// Whether a question is for a scene or a router to act on, which takes a lease; the others only look.
 fn wants_a_turn(question: &Question) -> bool {
     match question {
-        Question::Spawn { .. } | Question::Send { .. } | Question::Migrate { .. } | Question::Despawn { .. } => true,
+        Question::Spawn { .. }
+        | Question::Send { .. }
+        | Question::Migrate { .. }
+        | Question::Despawn { .. }
+        | Question::Unpark { .. } => true,
         Question::Node
         | Question::Nodes
         | Question::Scenes
@@ -352,6 +381,16 @@ fn rejected(named: &Named, here: &str, error: &MoveError) -> Problem {
             state: None,
             hint: Some("slipgate moves".to_owned()),
         },
+    }
+}
+
+fn not_parked(named: &Named, here: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::Refused,
+        reason: "not_parked".to_owned(),
+        text: format!("{named} is not parked"),
+        state: Some(format!("{named} is in {here} and takes messages")),
+        hint: Some(format!("slipgate show {}", named.entity)),
     }
 }
 

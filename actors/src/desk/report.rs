@@ -2,9 +2,12 @@
 
 use futures_util::future::join_all;
 use slipgate_cluster::Own;
+use slipgate_cluster::message::Parked;
 use slipgate_cluster::scene::MoveDone;
 use slipgate_entity::SceneId;
-use slipgate_proto::admin::{ClusterReport, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, SceneReport};
+use slipgate_proto::admin::{
+    ClusterReport, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, ParkedReport, SceneReport,
+};
 use tokio::sync::oneshot;
 
 use super::here::PAUSED;
@@ -155,6 +158,7 @@ impl Office {
             senders: found.stand.senders,
             applied: found.stand.applied,
             unacknowledged: found.stand.unacknowledged,
+            parked: found.stand.parked.as_ref().map(parked_report),
             body,
         }
     }
@@ -178,4 +182,8 @@ impl Office {
             began_ms: self.around.clock.unix_ms().saturating_sub(done.cost.total_us / 1000),
         }
     }
+}
+
+fn parked_report(Parked { why, since_ms }: &Parked) -> ParkedReport {
+    ParkedReport { why: why.clone(), since_ms: *since_ms }
 }

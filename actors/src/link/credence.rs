@@ -3,7 +3,7 @@
 //! | said | only by |
 //! |---|---|
 //! | the record of an entity, or that there is none here | the home of its range |
-//! | an acknowledgement | the owner that it names |
+//! | an acknowledgement, or that a stream has stopped | the owner that it names |
 //! | a message | where its sender lives: the router of its session for a tool; a scene that hands it on |
 //! | that an entity went elsewhere | a scene; the machines check that it is the one whom they asked |
 //! | a copy | the source that it names |
@@ -34,7 +34,7 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
     match &envelope.message {
         Message::Control(control) => match control {
             Control::RecordIs { entity, .. } => home_of(*entity) == Some(from),
-            Control::Ack { owner, .. } => from == Place::from(*owner),
+            Control::Ack { owner, .. } | Control::Stopped { owner, .. } => from == Place::from(*owner),
             Control::Reclaim { me, .. } => from == Place::from(*me),
             Control::Redirect { .. }
             | Control::NotOwner { .. }
@@ -216,6 +216,10 @@ mod tests {
         check(own(2).into(), ack(own(2)), true);
         check(own(3).into(), ack(own(2)), false);
         check(place(2, Port::Router(0)), ack(own(2)), false);
+        let (epoch, base) = (Epoch::FIRST, Epoch::ZERO);
+        let stopped = |owner| Control::Stopped { entity: entity(), stream, upto: 1, failed: true, owner, epoch, base };
+        check(own(2).into(), stopped(own(2)), true);
+        check(own(3).into(), stopped(own(2)), false);
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The bodies of a scene's entities, in their slots; and copies that are not active yet.
+//!
+//! Game code is called here and nowhere else. What it does when it panics is its entity's affair: nothing of that
+//! reaches the scene but the news.
 
-use std::collections::BTreeMap;
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Identity, Image, Payload, Sender};
-use slipgate_entity::{Body, Effect, FixedMap, Handle, OnlineId, Runtime, SceneId};
+use slipgate_entity::{Body, Effect, FixedMap, Handle, OnlineId, Runtime, SceneId, TypeName};
 
 use crate::types::Types;
 
@@ -14,16 +18,34 @@ pub(super) struct Bodies {
     runtime: Runtime<Box<dyn Body>>,
     handles: FixedMap<OnlineId, Handle>,
     staged: BTreeMap<OnlineId, Box<dyn Body>>,
+    /// Those that take no turns.
+    parked: BTreeSet<OnlineId>,
     types: Types,
     /// Kept for its room: the size of a body is asked for before each move.
     scratch: Vec<u8>,
 }
 
+/// Why a message was not applied, or not to its end.
+#[derive(Debug)]
+pub(super) enum NotApplied {
+    /// The entity takes no turns.
+    Parked,
+    /// Its handler panicked.
+    Panicked {
+        /// Name of its type.
+        type_name: TypeName,
+        /// Name of the message.
+        message: &'static str,
+        /// What the panic says.
+        text: String,
+    },
+}
+
 impl Bodies {
     pub(super) fn new(scene: SceneId, first_generation: u32, types: Types) -> Self {
-        let (handles, staged, scratch) = (FixedMap::default(), BTreeMap::new(), Vec::new());
+        let (handles, staged, parked, scratch) = (FixedMap::default(), BTreeMap::new(), BTreeSet::new(), Vec::new());
         let runtime = Runtime::new(scene).with_first_generation(first_generation);
-        Self { runtime, handles, staged, types, scratch }
+        Self { runtime, handles, staged, parked, types, scratch }
     }
 
     /// No handle that was given out here has a higher generation.
@@ -44,9 +66,17 @@ impl Bodies {
         assert!(before.is_none(), "expected no body of {entity}, found one under {before:?}");
     }
 
-    /// Applies a message. What the handler sends is returned; a message that it could not take, or a
-    /// panic, is told in the log and counts as applied.
-    pub(super) fn apply(&mut self, entity: OnlineId, sender: Sender, payload: &[u8]) -> Vec<(OnlineId, Payload)> {
+    /// Applies a message. What the handler sends is returned; a message that it could not take is told in the log and
+    /// counts as applied. What a handler that panics wanted to send is left out.
+    pub(super) fn apply(
+        &mut self,
+        entity: OnlineId,
+        sender: Sender,
+        payload: &[u8],
+    ) -> Result<Vec<(OnlineId, Payload)>, NotApplied> {
+        if !self.parked.is_empty() && self.parked.contains(&entity) {
+            return Err(NotApplied::Parked);
+        }
         let handle = self.handles.get(&entity).expect("the machine applies to entities that have a body");
         let body = self.runtime.get_mut(*handle).expect("a handle lives as long as its body");
         let mut effects = Vec::new();
@@ -57,33 +87,55 @@ impl Bodies {
                 metrics::counter!("slipgate_messages_failed_total").increment(1);
                 tracing::debug!(event = "message.failed", entity = %entity, sender = ?sender, "a message was not taken: {error}");
             }
-            Err(_) => {
+            Err(panic) => {
                 metrics::counter!("slipgate_messages_failed_total").increment(1);
-                tracing::error!(
-                    event = "message.panicked",
-                    entity = %entity,
-                    sender = ?sender,
-                    "a handler panicked; the entity goes on with the state that the handler left"
-                );
+                let type_name = body.type_name();
+                let kind = self.types.get(&type_name.0).and_then(|known| known.kind_of(payload));
+                return Err(NotApplied::Panicked { type_name, message: kind.unwrap_or("?"), text: text_of(&*panic) });
             }
         }
-        effects.into_iter().map(|Effect::Send { to, payload }| (to, Arc::from(payload))).collect()
+        Ok(effects.into_iter().map(|Effect::Send { to, payload }| (to, Arc::from(payload))).collect())
     }
 
-    pub(super) fn encode(&self, entity: OnlineId) -> Vec<u8> {
+    /// The entity takes no turns.
+    pub(super) fn park(&mut self, entity: OnlineId) {
+        self.parked.insert(entity);
+    }
+
+    /// The entity takes turns again.
+    pub(super) fn unpark(&mut self, entity: OnlineId) {
+        self.parked.remove(&entity);
+    }
+
+    /// How many take no turns.
+    pub(super) fn parked(&self) -> usize {
+        self.parked.len()
+    }
+
+    /// The body's bytes, or what its encoder panicked with.
+    pub(super) fn encode(&self, entity: OnlineId) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         if let Some(body) = self.get(entity) {
-            body.encode(&mut bytes);
+            let encoded = catch_unwind(AssertUnwindSafe(|| body.encode(&mut bytes)));
+            encoded.map_err(|panic| text_of(&*panic))?;
         }
-        bytes
+        Ok(bytes)
     }
 
-    /// Encoded size of a body; 0 if it is not here.
+    /// The body in its own words, as JSON.
+    pub(super) fn describe(&self, entity: OnlineId) -> String {
+        let Some(body) = self.get(entity) else { return String::new() };
+        let described = catch_unwind(AssertUnwindSafe(|| body.describe()));
+        described.unwrap_or_else(|panic| serde_json::json!({ "panicked": text_of(&*panic) }).to_string())
+    }
+
+    /// Encoded size of a body; 0 if it is not here, and of one whose encoder panics as far as it came.
     pub(super) fn size(&mut self, entity: OnlineId) -> u64 {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         if let Some(body) = self.get(entity) {
-            body.encode(&mut scratch);
+            // It panics again when it is to move, and that is told.
+            let _ = catch_unwind(AssertUnwindSafe(|| body.encode(&mut scratch)));
         }
         let size = scratch.len() as u64;
         if scratch.capacity() <= SCRATCH_BYTES {
@@ -92,7 +144,7 @@ impl Bodies {
         size
     }
 
-    pub(super) fn get(&self, entity: OnlineId) -> Option<&dyn Body> {
+    fn get(&self, entity: OnlineId) -> Option<&dyn Body> {
         let handle = self.handles.get(&entity)?;
         self.runtime.get(*handle).ok().map(AsRef::as_ref)
     }
@@ -104,7 +156,8 @@ impl Bodies {
     pub(super) fn stage(&mut self, entity: OnlineId, image: &Image) -> Result<(), String> {
         let name = &image.identity.type_name;
         let known = self.types.get(&name.0).ok_or_else(|| format!("the type {name} is not known here"))?;
-        let body = known.decode(&image.body)?;
+        let decoded = catch_unwind(AssertUnwindSafe(|| known.decode(&image.body)));
+        let body = decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {}", text_of(&*panic))))?;
         self.staged.insert(entity, body);
         Ok(())
     }
@@ -119,9 +172,15 @@ impl Bodies {
     }
 
     pub(super) fn remove(&mut self, entity: OnlineId) {
+        self.parked.remove(&entity);
         let handle = self.handles.remove(&entity).expect("only an entity with a body is removed");
         self.runtime.despawn(handle).expect("a handle lives as long as its body");
     }
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it says nothing").to_owned()
 }
 
 /// Room that is kept: a large body may be the only one of its kind.

@@ -264,7 +264,7 @@ impl SceneActor {
                 evacuating.tell(Input::MoveEnded { entity, ended: Err(error.clone()) });
                 evacuating.tell(Input::DespawnEnded { entity, ended: Err(NotDespawned::Rejected(error)) });
             }
-            Answer::Spawned(_) | Answer::NotSpawned(_) | Answer::Cancelled => {
+            Answer::Spawned(_) | Answer::NotSpawned(_) | Answer::Cancelled | Answer::Unparked | Answer::NotParked => {
                 panic!("expected {entity} to have left or stayed, found {answer:?}")
             }
         }

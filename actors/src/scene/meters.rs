@@ -11,7 +11,7 @@ use super::story::outcome_word;
 /// What the scene told last, for those that add up what they have in common with others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Meters {
-    gauges: [usize; 3],
+    gauges: [usize; GAUGES.len()],
     applied: u64,
 }
 
@@ -31,7 +31,8 @@ impl SceneActor {
 
     /// Tells how the scene stands; once a second is often enough for anybody who scrapes.
     pub(super) fn tell_gauges(&mut self) {
-        let gauges = [self.machine.len(), self.machine.moves_under_way(), self.machine.arriving()];
+        let gauges =
+            [self.machine.len(), self.machine.moves_under_way(), self.machine.arriving(), self.bodies.parked()];
         if self.around.keeper.is_some() {
             self.add_share(Meters { gauges, applied: self.applied });
         } else {
@@ -43,7 +44,7 @@ impl SceneActor {
         }
     }
 
-    fn tell_alone(&self, gauges: [usize; 3]) {
+    fn tell_alone(&self, gauges: [usize; GAUGES.len()]) {
         let view = self.around.post.view();
         let name = view.scene_text(self.me.scene);
         for (key, value) in GAUGES.into_iter().zip(gauges) {
@@ -70,7 +71,8 @@ impl SceneActor {
     }
 }
 
-const GAUGES: [&str; 3] = ["slipgate_entities", "slipgate_moves_under_way", "slipgate_entities_arriving"];
+const GAUGES: [&str; 4] =
+    ["slipgate_entities", "slipgate_moves_under_way", "slipgate_entities_arriving", "slipgate_entities_parked"];
 
 /// What all scenes made at run time are measured as; no scene can have that name.
 const MADE: &str = "*";

@@ -29,6 +29,13 @@ pub enum Question {
         /// Takes the answer.
         reply: oneshot::Sender<DespawnAnswer>,
     },
+    /// A parked entity is to take turns again.
+    Unpark {
+        /// The entity.
+        entity: OnlineId,
+        /// Takes the answer.
+        reply: oneshot::Sender<UnparkAnswer>,
+    },
     /// An entity is to move.
     Migrate(MoveOrder),
     /// How far the evacuation is.
@@ -102,6 +109,9 @@ pub struct MoveOrder {
 /// The answer to a move.
 pub type MoveAnswer = Result<MoveDone, MoveError>;
 
+/// The answer to [`Question::Unpark`]: whether it was parked.
+pub type UnparkAnswer = Result<bool, MoveError>;
+
 /// The answer to a despawn.
 pub type DespawnAnswer = Result<Despawn, MoveError>;
 
@@ -145,6 +155,7 @@ pub struct SceneEntity {
 pub(super) enum Asker {
     Spawn(oneshot::Sender<Spawned>),
     Despawn(oneshot::Sender<DespawnAnswer>),
+    Unpark(oneshot::Sender<UnparkAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
     /// The scene itself, which is to be empty.
     Evacuation(OnlineId),
@@ -159,6 +170,9 @@ impl Asker {
             (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(Despawn::Done))),
             (Self::Despawn(reply), Answer::Undecided) => drop(reply.send(Ok(Despawn::Undecided))),
             (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
+            (Self::Unpark(reply), Answer::Unparked) => drop(reply.send(Ok(true))),
+            (Self::Unpark(reply), Answer::NotParked) => drop(reply.send(Ok(false))),
+            (Self::Unpark(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
             (Self::Move(reply), Answer::Moved(done)) => drop(reply.send(Ok(done))),
             (Self::Move(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
             (asker, answer) => panic!("expected an answer to {asker:?}, found {answer:?}"),
@@ -176,6 +190,10 @@ impl Handler<AskScene> for SceneActor {
                 let ticket = self.ticket(Asker::Despawn(reply));
                 self.turn_or_defer([Input::Despawn { ticket, entity }]);
             }
+            Question::Unpark { entity, reply } => {
+                let ticket = self.ticket(Asker::Unpark(reply));
+                self.turn_or_defer([Input::Unpark { ticket, entity }]);
+            }
             Question::Migrate(MoveOrder { entity, to, reply }) => {
                 let inputs = self.order_move(entity, to, Asker::Move(reply));
                 self.turn_or_defer(inputs);
@@ -190,10 +208,7 @@ impl Handler<AskScene> for SceneActor {
             Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
             Question::Has { entity, reply } => drop(reply.send(self.bodies.handle(entity).is_some())),
             Question::Show { entity, reply } => {
-                let shown = self.row(entity).map(|row| {
-                    let body = self.bodies.get(entity).map(|body| body.describe()).unwrap_or_default();
-                    (row, body)
-                });
+                let shown = self.row(entity).map(|row| (row, self.bodies.describe(entity)));
                 drop(reply.send(shown));
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use actix::{Actor, Addr};
 use actix_rt::ArbiterHandle;
-use slipgate_cluster::scene::Settings;
+use slipgate_cluster::scene::{OnPanic, Settings};
 use slipgate_cluster::{Limits, Own, Port};
 use slipgate_entity::SceneId;
 
@@ -31,6 +31,8 @@ pub struct Materials {
     pub types: Types,
     /// Bounds and deadlines.
     pub limits: Limits,
+    /// What becomes of an entity whose handler panics.
+    pub on_panic: OnPanic,
     /// The node's directory.
     pub directory: Mailbox<DirectoryActor>,
     /// The node's chronicle.
@@ -93,9 +95,14 @@ impl Workshop {
     pub fn open(&mut self, plan: Plan) {
         let Plan { scene, capacity, first_generation, keeper } = plan;
         let thread = self.emptiest_thread();
-        let Materials { post, clock, types, limits, directory, chronicle, threads } = &self.materials;
-        let settings =
-            Settings { me: Own::new(post.me(), scene), capacity, types: types.versions(), limits: limits.clone() };
+        let Materials { post, clock, types, limits, on_panic, directory, chronicle, threads } = &self.materials;
+        let settings = Settings {
+            me: Own::new(post.me(), scene),
+            capacity,
+            types: types.versions(),
+            limits: limits.clone(),
+            on_panic: *on_panic,
+        };
         let around = Surroundings {
             post: post.clone(),
             clock: *clock,

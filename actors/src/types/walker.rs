@@ -36,6 +36,7 @@ impl EntityType for WalkerType {
             MessageKind { name: "hit", example: r#"{"hp":5}"# },
             MessageKind { name: "note", example: r#"{"sender":"me","number":1}"# },
             MessageKind { name: "greet", example: r#"{"to":"1.0","number":1}"# },
+            MessageKind { name: "stumble", example: "{}" },
         ]
     }
 
@@ -44,6 +45,10 @@ impl EntityType for WalkerType {
         let tagged = serde_json::Value::Object([(name.to_owned(), arguments)].into_iter().collect());
         let message: WalkerMessage = serde_json::from_value(tagged).map_err(|error| error.to_string())?;
         Ok(encode(&message))
+    }
+
+    fn kind_of(&self, payload: &[u8]) -> Option<&'static str> {
+        codec::decode::<WalkerMessage>(payload).ok().map(|message| message.name())
     }
 }
 
@@ -160,7 +165,10 @@ mod tests {
     fn a_name_or_arguments_that_do_not_fit_are_refused_with_what_would() {
         let types = Types::built_in();
         let unknown = types.parse("fly", "{}").expect_err("no such message");
-        assert_eq!(unknown.to_string(), r#"no type takes a message named "fly"; there are step, hit, note, greet"#);
+        assert_eq!(
+            unknown.to_string(),
+            r#"no type takes a message named "fly"; there are step, hit, note, greet, stumble"#
+        );
         let wrong = types.parse("hit", r#"{"hp":"a lot"}"#).expect_err("no number");
         assert!(matches!(&wrong, ParseMessageError::Arguments { reason, .. } if reason.contains("expected i32")));
         assert!(wrong.to_string().ends_with(r#"; these would: {"hp":5}"#), "{wrong}");
@@ -168,9 +176,10 @@ mod tests {
     }
 
     #[test]
-    fn every_example_fits() {
+    fn every_example_fits_and_its_bytes_tell_its_name() {
         for kind in WalkerType.messages() {
-            WalkerType.parse(kind.name, kind.example).expect(kind.name);
+            let payload = WalkerType.parse(kind.name, kind.example).expect(kind.name);
+            assert_eq!(WalkerType.kind_of(&payload), Some(kind.name));
         }
     }
 }

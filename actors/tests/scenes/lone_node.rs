@@ -62,6 +62,7 @@ impl Node {
             clock,
             types: types.clone(),
             limits: Limits { tombstone: Duration::from_millis(30), ..Limits::default() },
+            on_panic: slipgate_cluster::scene::OnPanic::Park,
             directory: directory.clone(),
             chronicle: chronicle.clone(),
             threads: vec![Thread { arbiter: None, router: router.clone() }],

@@ -70,7 +70,7 @@ fn say_late_things_to(post: &Post, scene: SceneId, entity: OnlineId) {
     let identity =
         Identity { type_name, type_version: 1, label: None, persist: PersistId(Uuid::nil()), player: PlayerId::NONE };
     let (body, received, sending) = (Vec::new(), Received::default(), Vec::new());
-    let image = Image { identity, body, received, sending, base: Epoch::ZERO };
+    let image = Image { identity, body, received, sending, base: Epoch::ZERO, parked: None };
     let data = Data {
         entity,
         stream: StreamId { opened_at: from.into(), generation: 1 },

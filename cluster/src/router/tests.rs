@@ -59,7 +59,9 @@ fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
             | Output::Busy(_)
             | Output::Applied(_)
             | Output::Dead(_)
-            | Output::Unknown(_) => None,
+            | Output::Unknown(_)
+            | Output::Failed(_)
+            | Output::Parked(_) => None,
         })
         .collect()
 }
@@ -394,4 +396,36 @@ fn whoever_is_not_the_owner_neither_answers_nor_moves_what_is_to_be_closed() {
     assert_eq!(closes(&tick(&mut router, 12_000_000)), [(2, 1)]);
     hear_from(&mut router, own(2), closed(1, 1, false), now);
     assert_eq!(router.tables(), Tables::default());
+}
+
+fn stopped(generation: u64, upto: u64, failed: bool, base: Epoch) -> Control {
+    let stream = StreamId { opened_at: me(), generation };
+    Control::Stopped { entity: entity(1), stream, upto, failed, owner: own(2), epoch: Epoch::FIRST, base }
+}
+
+#[test]
+fn a_stream_to_an_entity_that_is_parked_is_answered_whole_and_the_next_message_begins_another() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1), (3, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    let out = hear(&mut router, stopped(1, 2, true, Epoch::ZERO));
+    assert_eq!(out, [Output::Applied(Ticket(1)), Output::Failed(Ticket(2)), Output::Parked(Ticket(3))]);
+    assert_eq!((router.waiting(), router.waiting_bytes, router.tables().streams), (0, 0, 0));
+    assert_eq!(router.tables().closings, 1, "its receiver is told that it is done with");
+    assert!(hear(&mut router, stopped(1, 2, true, Epoch::ZERO)).is_empty(), "it comes twice");
+    send(&mut router, &[(4, 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    assert_eq!(hear(&mut router, stopped(2, 0, false, Epoch::ZERO)), [Output::Parked(Ticket(4))]);
+}
+
+#[test]
+fn a_stop_that_counts_from_another_reset_or_beyond_what_was_said_or_is_not_the_owners_is_ignored() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1)]);
+    assert!(hear(&mut router, stopped(1, 1, true, Epoch::ZERO)).is_empty(), "nothing was said yet");
+    record(&mut router, 1, Record::registered(own(2)));
+    assert!(hear(&mut router, stopped(1, 1, true, Epoch::FIRST)).is_empty());
+    assert!(hear(&mut router, stopped(1, 3, true, Epoch::ZERO)).is_empty());
+    assert!(hear_from(&mut router, own(3), stopped(1, 1, true, Epoch::ZERO), Now(1)).is_empty(), "it does not own it");
+    assert_eq!(router.waiting(), 2);
 }

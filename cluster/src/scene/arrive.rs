@@ -256,10 +256,14 @@ impl Scene {
             missing: BTreeSet::new(),
             looked_through: 0,
             arrival: Some(prepare.id),
+            parked: prepare.image.parked.clone(),
             phase: Phase::Active,
         };
         self.live.insert(entity, live);
         out.push(Output::Install { entity });
+        if prepare.image.parked.is_some() {
+            out.push(Output::Park { entity });
+        }
         let (id, from) = (prepare.id, prepare.from);
         out.push(Output::Event(Event::MoveArrived { id, entity, label, from, epoch: record.epoch, bytes }));
         out.push(send(Destination::Place(from.into()), Control::Arrived { entity, id, epoch: record.epoch }));

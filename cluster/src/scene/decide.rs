@@ -44,7 +44,7 @@ impl Scene {
         let Some(live) = self.live.get(&entity) else {
             return reject(Some(ticket), MoveError::NotOwner { entity }, out);
         };
-        if !matches!(live.phase, Phase::Active) {
+        if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
             return reject(Some(ticket), MoveError::Migrating { entity }, out);
         }
         self.flush(out);
@@ -52,7 +52,7 @@ impl Scene {
         self.decide(entity, Why::Despawn(Some(ticket)), HeldMessages::default(), now, out);
     }
 
-    fn decide(&mut self, entity: OnlineId, why: Why, held: HeldMessages, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn decide(&mut self, entity: OnlineId, why: Why, held: HeldMessages, now: Now, out: &mut Vec<Output>) {
         let nonce = self.nonce();
         let deciding =
             Deciding { why, nonce, held, deadline: now + self.limits.decide, repeat: Repeat::first(now, &self.limits) };

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 
 use slipgate_entity::OnlineId;
 
-use super::{Output, Scene};
+use super::{Bounce, Output, Scene};
 use crate::bounds::{WAITING_BYTES, WAITING_FIXED_BYTES};
 use crate::message::{Payload, Sender};
 use crate::{Limits, Now};
@@ -95,8 +95,12 @@ impl Scene {
             let live = self.live.get_mut(&sender).expect("whoever speaks directly lives here");
             live.spoken = Spoken::default();
             let live = self.live.get_mut(&to).expect("whoever is spoken to directly lives here");
+            if live.parked.is_some() {
+                out.push(Output::Bounced { entity: sender, to, payload, why: Bounce::Parked });
+                continue;
+            }
             live.inbox.count_unnumbered();
-            out.push(Output::Apply { entity: to, sender: Sender::Entity(sender), payload });
+            out.push(Output::Apply { entity: to, sender: Sender::Entity(sender), message: None, payload });
         }
         self.direct.said = said;
     }

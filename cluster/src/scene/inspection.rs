@@ -8,7 +8,7 @@
 
 use super::leave::table_bytes;
 use crate::Limits;
-use crate::bounds::{LABEL_BYTES, NUMBER_MAX, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
+use crate::bounds::{LABEL_BYTES, NUMBER_MAX, PARKED_BYTES, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
 use crate::message::{Image, Prepare};
 use crate::moves::Refusal;
 
@@ -20,12 +20,15 @@ pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
         return Some(Refusal::TooLarge { bytes, bytes_max: limits.state_bytes });
     }
     let unreadable = |reason: &str| Some(Refusal::Unreadable { reason: reason.to_owned() });
-    let Image { identity, received, sending, base, .. } = image;
+    let Image { identity, received, sending, base, parked, .. } = image;
     if identity.label.as_ref().is_some_and(|label| !is_label(label)) {
         return unreadable("its label is none");
     }
     if base >= label {
         return unreadable("its streams were reset later than it was handed over");
+    }
+    if parked.as_ref().is_some_and(|parked| parked.why.len() > PARKED_BYTES) {
+        return unreadable("it says too much of why it is parked");
     }
     if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
         return unreadable("it has more streams than an entity may have");

@@ -20,7 +20,7 @@ impl Scene {
         let Some(live) = self.live.get(&entity) else {
             return reject(ticket, MoveError::NotOwner { entity }, out);
         };
-        if !matches!(live.phase, Phase::Active) {
+        if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
             return reject(ticket, MoveError::Migrating { entity }, out);
         }
         let bytes = body_bytes + table_bytes(live.inbox.received(), live.outbox.values());
@@ -108,11 +108,7 @@ impl Scene {
         let bytes = body.len() as u64 + table_bytes(live.inbox.received(), live.outbox.values());
         frozen.leaving.bytes = bytes;
         if bytes > bytes_max {
-            // Nothing has left this scene yet, so it simply goes on.
-            let (leaving, at) = (frozen.leaving.clone(), frozen.at);
-            let outcome = Outcome::Refused(Refusal::TooLarge { bytes, bytes_max });
-            self.thaw(entity, now, out);
-            return self.end_leaving(entity, &leaving, outcome, now.since(at), now, out);
+            return self.melt(entity, Refusal::TooLarge { bytes, bytes_max }, now, out);
         }
         let image = Image {
             identity: live.identity.clone(),
@@ -120,11 +116,20 @@ impl Scene {
             received: live.inbox.received().clone(),
             sending: live.outbox.values().cloned().collect(),
             base: live.base,
+            parked: live.parked.clone(),
         };
         let Leaving { id, label, to, .. } = frozen.leaving;
         let prepare = Arc::new(Prepare { entity, id, from: me, label, image });
         frozen.prepare = Some(prepare.clone());
         out.push(Output::Send { to: Destination::Place(to.into()), message: Message::Prepare(prepare) });
+    }
+
+    /// A frozen entity has no copy that could go. Nothing has left this scene yet, so it simply goes on.
+    pub(super) fn melt(&mut self, entity: OnlineId, refusal: Refusal, now: Now, out: &mut Vec<Output>) {
+        let Phase::Frozen(frozen) = &self.live[&entity].phase else { panic!("expected {entity} to be frozen") };
+        let (leaving, at) = (frozen.leaving.clone(), frozen.at);
+        self.thaw(entity, now, out);
+        self.end_leaving(entity, &leaving, Outcome::Refused(refusal), now.since(at), now, out);
     }
 
     pub(super) fn refused(
@@ -149,7 +154,7 @@ impl Scene {
     }
 
     /// A reservation comes to nothing: the entity never stopped.
-    fn stay(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn stay(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
         let live = self.live.get(&entity).expect("the caller holds a live entity");
         let Phase::Reserving(reserving) = &live.phase else { return };
         let leaving = reserving.leaving.clone();

@@ -8,7 +8,7 @@ use slipgate_entity::OnlineId;
 
 use super::direct::Spoken;
 use super::port::Ticket;
-use crate::message::{Data, Held, Identity, Nonce, Prepare, Sender};
+use crate::message::{Data, Held, Identity, Nonce, Parked, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
 use crate::{Epoch, Limits, Now, Own, Place};
@@ -32,6 +32,8 @@ pub(super) struct Live {
     pub(super) looked_through: u64,
     /// The move that brought it here.
     pub(super) arrival: Option<MoveId>,
+    /// Why it takes no messages, if so.
+    pub(super) parked: Option<Parked>,
     pub(super) phase: Phase,
 }
 
@@ -48,6 +50,7 @@ impl Live {
             missing: BTreeSet::new(),
             looked_through: 0,
             arrival: None,
+            parked: None,
             phase: Phase::Active,
         }
     }
@@ -57,9 +60,19 @@ impl Live {
         Speaker { sender: Sender::Entity(entity), epoch: self.epoch, reply_to }
     }
 
-    /// Whether it takes turns.
+    /// Whether its copy of the streams counts and may change. One that is parked takes no messages, but answers them.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.phase, Phase::Active | Phase::Reserving(_))
+    }
+
+    /// How it stands, for people.
+    pub(super) fn word(&self) -> &'static str {
+        match self.phase {
+            Phase::Active | Phase::Reserving(_) if self.parked.is_some() => "parked",
+            Phase::Active | Phase::Reserving(_) => "active",
+            Phase::Frozen(_) => "frozen",
+            Phase::Deciding(_) => "deciding",
+        }
     }
 }
 
@@ -72,14 +85,6 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    pub(super) fn word(&self) -> &'static str {
-        match self {
-            Self::Active | Self::Reserving(_) => "active",
-            Self::Frozen(_) => "frozen",
-            Self::Deciding(_) => "deciding",
-        }
-    }
-
     /// Notes when the target reported that it is active. Returns whether that concerns this phase.
     pub(super) fn note_arrival(&mut self, id: MoveId, now: Now) -> bool {
         let arrived = match self {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use slipgate_entity::{OnlineId, SceneId};
 use thiserror::Error;
 
-use crate::message::{Identity, Message, Payload, Prepare, Sender};
+use crate::message::{Identity, Message, Parked, Payload, Prepare, Sender};
 use crate::moves::{Cost, MoveError, MoveId, Outcome};
-use crate::stream::{End, SendStream};
+use crate::stream::{End, SendStream, StreamId};
 use crate::{Epoch, Own, Place, Session, View};
 
 /// Names a request for the shell that made it; comes back with the answer.
@@ -59,6 +59,13 @@ pub enum Input {
         /// Its body's bytes.
         body: Vec<u8>,
     },
+    /// The answer to [`Output::Encode`], if the body could not be encoded.
+    NotEncoded {
+        /// The entity.
+        entity: OnlineId,
+        /// Why not.
+        reason: String,
+    },
     /// The answer to [`Output::Decode`].
     Decoded {
         /// The entity.
@@ -76,6 +83,27 @@ pub enum Input {
         to: OnlineId,
         /// What is said.
         payload: Payload,
+    },
+    /// The answer to an [`Output::Apply`] that was not done, or not to its end; at once, before the next output.
+    NotApplied {
+        /// The entity.
+        entity: OnlineId,
+        /// Who spoke.
+        sender: Sender,
+        /// The message: its stream and its number there, or none if it came directly.
+        message: Option<(StreamId, u64)>,
+        /// What was said.
+        payload: Payload,
+        /// Why the entity is parked, if this message's handler panicked; nothing where it was not called since the
+        /// entity is parked.
+        panic: Option<Parked>,
+    },
+    /// A parked entity is to take turns again.
+    Unpark {
+        /// Names the request.
+        ticket: Ticket,
+        /// The entity.
+        entity: OnlineId,
     },
     /// A message came in.
     Heard {
@@ -143,14 +171,27 @@ pub enum Destination {
 /// What a scene wants done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Apply a message to an entity, then hand in what its handler sends.
+    /// Apply a message to an entity, then hand in what its handler sends. If the entity is parked, or its handler
+    /// panics, hand in [`Input::NotApplied`] instead.
     Apply {
         /// The entity.
         entity: OnlineId,
         /// Who speaks.
         sender: Sender,
+        /// The message: its stream and its number there; none if a neighbour says it directly.
+        message: Option<(StreamId, u64)>,
         /// What is said.
         payload: Payload,
+    },
+    /// The body takes no turns from here on.
+    Park {
+        /// The entity.
+        entity: OnlineId,
+    },
+    /// The body takes turns again.
+    Unpark {
+        /// The entity.
+        entity: OnlineId,
     },
     /// Ask this node's directory for a fresh id.
     Register {
@@ -240,6 +281,10 @@ pub enum Bounce {
     Busy,
     /// It is larger than a message may be.
     TooLarge,
+    /// The receiver's handler panicked. What it had done by then is done.
+    Failed,
+    /// The receiver is parked: the message was not applied, and never will be.
+    Parked,
 }
 
 impl From<End> for Bounce {
@@ -297,8 +342,22 @@ pub enum Answer {
     Moved(MoveDone),
     /// The move is given up; its own answer follows.
     Cancelled,
+    /// It takes turns again.
+    Unparked,
+    /// It was not parked.
+    NotParked,
     /// The request was not taken up.
     Rejected(MoveError),
+}
+
+/// What becomes of an entity whose handler panics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnPanic {
+    /// It stays, and takes no turns until somebody unparks it.
+    #[default]
+    Park,
+    /// It is despawned.
+    Despawn,
 }
 
 /// How an attempt to move ended.
@@ -372,8 +431,10 @@ pub enum Event {
 /// How an entity stands in its scene.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stand {
-    /// `active`, `frozen` or `deciding`.
+    /// `active`, `parked`, `frozen` or `deciding`.
     pub phase: &'static str,
+    /// Why it is parked, and since when, if so.
+    pub parked: Option<Parked>,
     /// Its epoch.
     pub epoch: Epoch,
     /// Epoch at which the copy was made.

@@ -47,8 +47,9 @@ impl Scene {
 
 /// A copy on its way, as it is after a reset.
 fn without_streams(prepare: &Prepare, base: Epoch) -> Prepare {
-    let Image { identity, body, .. } = &prepare.image;
+    let Image { identity, body, parked, .. } = &prepare.image;
     let (received, sending) = (Received::default(), Vec::new());
-    let image = Image { identity: identity.clone(), body: body.clone(), received, sending, base };
+    let (identity, body, parked) = (identity.clone(), body.clone(), parked.clone());
+    let image = Image { identity, body, received, sending, base, parked };
     Prepare { image, ..*prepare }
 }

@@ -173,10 +173,14 @@ impl Scene {
         }
         if let Some(live) = self.live.get(&entity) {
             let received = live.inbox.received();
-            // What is over was applied, as far as it could be.
-            let last = |held: &Held| match received.last(held.sender, held.stream) {
-                0 if received.is_below_floor(held.stream) => held.upto,
-                last => last,
+            // What is over was applied, as far as it could be; what a parked entity does not apply is answered.
+            let last = |held: &Held| {
+                let open = received.open(held.sender).filter(|open| open.stream == held.stream);
+                match open {
+                    Some(open) if open.stopped.is_none() => open.number,
+                    None if !received.is_below_floor(held.stream) => 0,
+                    Some(_) | None => held.upto,
+                }
             };
             let applied = |held: &Held| held.count - held.upto.saturating_sub(last(held)).min(held.count);
             let delivered = held.iter().map(applied).fold(0, u64::saturating_add);

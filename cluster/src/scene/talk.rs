@@ -7,7 +7,7 @@ use super::phase::{Live, Phase};
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::message::{Control, Data, Message, Payload, Sender};
-use crate::stream::{End, Known, Open, Over, SendStream, StreamId, StreamOutput, Verdict, Waiting};
+use crate::stream::{End, Known, Open, Over, SendStream, Stopped, StreamId, StreamOutput, Verdict, Waiting};
 use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
@@ -42,6 +42,9 @@ impl Scene {
         if data.base != live.base {
             return self.refuse_base(&data, out);
         }
+        if live.parked.is_some() {
+            return self.turn_away(&data, out);
+        }
         let (stream, sender, reply_to) = (data.stream, data.sender, data.reply_to);
         if live.inbox.is_ahead(&data) && !self.waiting.admit(&data) {
             self.left_out += 1;
@@ -50,7 +53,12 @@ impl Scene {
         match live.inbox.accept(data, &self.limits, &self.verdicts) {
             Verdict::Apply { next, behind } => {
                 self.owe_ack(entity, sender, reply_to);
-                let apply = |Data { sender, payload, .. }| Output::Apply { entity, sender, payload };
+                let apply = |Data { sender, stream, seq, payload, .. }| Output::Apply {
+                    entity,
+                    sender,
+                    message: Some((stream, seq)),
+                    payload,
+                };
                 out.push(apply(next));
                 out.extend(behind.into_iter().map(apply));
             }
@@ -74,7 +82,7 @@ impl Scene {
     }
 
     /// Messages of one stream mostly come one behind the other; what slips through is put right by `flush`.
-    fn owe_ack(&mut self, entity: OnlineId, sender: Sender, reply_to: Place) {
+    pub(super) fn owe_ack(&mut self, entity: OnlineId, sender: Sender, reply_to: Place) {
         let owed = ((entity, sender), reply_to);
         match self.acks.last_mut() {
             Some(last) if last.0 == owed.0 => *last = owed,
@@ -105,9 +113,17 @@ impl Scene {
                 continue;
             }
             let Some(live) = self.live.get(&entity).filter(|live| live.is_active()) else { continue };
-            let Some(&Open { stream, number: upto, .. }) = live.inbox.received().open(sender) else { continue };
+            let Some(&Open { stream, number: upto, stopped, .. }) = live.inbox.received().open(sender) else {
+                continue;
+            };
             let (owner, epoch, base) = (self.me, live.epoch, live.base);
-            let control = Control::Ack { entity, stream, upto, owner, epoch, base };
+            let control = match stopped {
+                None => Control::Ack { entity, stream, upto, owner, epoch, base },
+                Some(why) => {
+                    let failed = why == Stopped::Failed;
+                    Control::Stopped { entity, stream, upto, failed, owner, epoch, base }
+                }
+            };
             out.push(send(Destination::Place(reply_to), control));
         }
         acks.clear();
@@ -240,7 +256,11 @@ impl Scene {
         let Some(stream) = live.outbox.get_mut(&to) else { return };
         match heard.told {
             // It counts from another reset: about numbers that are not these.
-            Told::Applied { known, .. } if stream.base() != Some(known.base) => return,
+            Told::Applied { known: Known { base, .. }, .. } | Told::Stopped { base, .. }
+                if stream.base() != Some(base) =>
+            {
+                return;
+            }
             Told::Applied { upto, known } => {
                 stream.acknowledge(upto);
                 stream.learn(known);
@@ -252,8 +272,9 @@ impl Scene {
                 self.receivers.learn(to, Known { owner, epoch, base });
             }
             Told::Nothing => self.ask_home(to, now, out),
-            Told::Closed { by, .. } if !stream.leads_to(by) => return,
+            Told::Closed { by, .. } | Told::Stopped { by, .. } if !stream.leads_to(by) => return,
             Told::Closed { floor, .. } => return self.stream_closed(sender, to, floor, now, out),
+            Told::Stopped { upto, failed, .. } => return self.stream_stopped(sender, to, (upto, failed), out),
         }
         self.transmit(sender, to, now, out);
     }
@@ -329,11 +350,19 @@ pub(super) enum Told {
     Nothing,
     /// The receiver has closed the stream, and knows those opened here up to `floor` as closed.
     Closed { by: Place, floor: u64 },
+    /// The receiver is parked, and applies nothing beyond `upto`, which may have `failed`.
+    Stopped { by: Place, upto: u64, failed: bool, base: Epoch },
 }
 
 /// Messages go back to their sender.
-pub(super) fn bounce(sender: OnlineId, to: OnlineId, messages: Vec<Waiting>, end: End, out: &mut Vec<Output>) {
-    let why = end.into();
+pub(super) fn bounce(
+    sender: OnlineId,
+    to: OnlineId,
+    messages: Vec<Waiting>,
+    why: impl Into<Bounce>,
+    out: &mut Vec<Output>,
+) {
+    let why = why.into();
     out.extend(messages.into_iter().map(|waiting| Output::Bounced {
         entity: sender,
         to,

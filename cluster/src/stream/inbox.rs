@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::StreamId;
-use super::received::{Open, Over, Received};
+use super::received::{Open, Over, Received, Stopped};
 use crate::message::{Data, Sender};
 use crate::view::Verdicts;
 use crate::{Epoch, Limits, Place};
@@ -18,7 +18,7 @@ pub enum Verdict {
         /// What waited behind it, in order; mostly nothing.
         behind: Vec<Data>,
     },
-    /// It is applied already: acknowledge again.
+    /// It is answered already, as applied or not: say so again.
     Repeat,
     /// It is ahead of a gap and waits.
     Ahead,
@@ -67,7 +67,7 @@ impl Inbox {
     pub fn accept(&mut self, data: Data, limits: &Limits, verdicts: &Verdicts) -> Verdict {
         match self.received.open_mut(data.sender) {
             Some(open) if open.stream == data.stream => {
-                if data.seq <= open.number {
+                if data.seq <= open.number || open.stopped.is_some() {
                     open.hear(&data);
                     return Verdict::Repeat;
                 }
@@ -102,10 +102,45 @@ impl Inbox {
             return Verdict::NoRoom;
         }
         let Data { stream, reply_to, epoch, .. } = data;
-        if let Some(former) = self.received.begin(data.sender, Open { stream, number: 1, reply_to, epoch }) {
+        let open = Open { stream, number: 1, reply_to, epoch, stopped: None };
+        if let Some(former) = self.received.begin(data.sender, open) {
             self.forget_ahead(former.stream);
         }
         self.apply(data)
+    }
+
+    /// The rule while the entity is parked: nothing is applied and nothing waits. The stream has stopped behind what
+    /// was applied of it, for good, so that what is answered so is never applied by a repeat.
+    pub fn turn_away(&mut self, data: &Data, verdicts: &Verdicts) -> Verdict {
+        if let Some(open) = self.received.open_mut(data.sender).filter(|open| open.stream == data.stream) {
+            open.hear(data);
+            if data.seq > open.number {
+                open.stopped.get_or_insert(Stopped::Parked);
+            }
+            return Verdict::Repeat;
+        }
+        if let Some(over) = self.received.is_over(data, verdicts) {
+            return Verdict::Over(over);
+        }
+        // A number ahead of a gap begins nothing: its sender repeats the first one.
+        if data.seq != 1 || !self.received.has_room_for(data.sender) {
+            return Verdict::NoRoom;
+        }
+        let &Data { stream, reply_to, epoch, .. } = data;
+        let open = Open { stream, number: 0, reply_to, epoch, stopped: Some(Stopped::Parked) };
+        self.received.begin(data.sender, open);
+        Verdict::Repeat
+    }
+
+    /// A message that was to be applied was not, or its handler panicked.
+    pub fn stop(&mut self, sender: Sender, message: (StreamId, u64), why: Stopped) {
+        self.received.stop(sender, message, why);
+    }
+
+    /// The entity is parked: what waits for a gap to close is said again by its senders.
+    pub fn clear_ahead(&mut self) {
+        self.ahead.clear();
+        self.ahead_bytes = 0;
     }
 
     /// `data` is counted in its stream already; what waits behind it follows.
@@ -132,6 +167,11 @@ impl Inbox {
             self.ahead_bytes = bytes;
         }
         Verdict::Ahead
+    }
+
+    /// A message that is in no stream was counted in, and is not applied after all.
+    pub fn take_unnumbered_back(&mut self) {
+        self.received.take_back(1);
     }
 
     /// A message that is in no stream is applied.
@@ -183,8 +223,7 @@ impl Inbox {
     /// The streams were reset: nothing is known of any.
     pub fn reset(&mut self) {
         self.received.reset();
-        self.ahead.clear();
-        self.ahead_bytes = 0;
+        self.clear_ahead();
     }
 
     /// A stream is over; with it all that were opened there before it and have not begun yet.

@@ -45,6 +45,17 @@ pub enum End {
     Unknown,
 }
 
+/// How a stream that has stopped is answered: first to last, what was unacknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// How many were applied.
+    pub applied: usize,
+    /// The one whose handler panicked.
+    pub failed: Option<Waiting>,
+    /// Those behind it, which are never applied.
+    pub parked: Vec<Waiting>,
+}
+
 impl End {
     /// What a record without an owner tells.
     pub(super) fn of(record: &Record) -> Self {
@@ -170,6 +181,12 @@ impl SendStream {
         self.acked
     }
 
+    /// Highest number given out.
+    #[must_use]
+    pub fn given(&self) -> u64 {
+        self.acked + self.unacked.len() as u64
+    }
+
     /// When it wants [`tick`](Self::tick) next; none while nothing is unacknowledged.
     #[must_use]
     pub fn due(&self) -> Option<Now> {
@@ -189,7 +206,7 @@ impl SendStream {
         self.bytes = bytes;
         self.unacked.push_back(Waiting { payload });
         self.unsent += 1;
-        Ok(self.acked + self.unacked.len() as u64)
+        Ok(self.given())
     }
 
     /// Sends what the window has room for, or asks the home while no owner is known.
@@ -235,8 +252,7 @@ impl SendStream {
     ///
     /// A number that was never given out is ignored: it cannot come from an honest owner.
     pub fn acknowledge(&mut self, upto: u64) -> usize {
-        let given = self.acked + self.unacked.len() as u64;
-        if upto <= self.acked || upto > given {
+        if upto <= self.acked || upto > self.given() {
             return 0;
         }
         let newly = index(upto - self.acked);
@@ -248,6 +264,21 @@ impl SendStream {
         // Progress: whatever is still on the way gets a full wait of its own.
         self.due = None;
         newly
+    }
+
+    /// The receiver says that the stream has stopped behind `upto`, and whether that message failed. Everything
+    /// unacknowledged has its answer then; nothing more goes by this stream.
+    ///
+    /// A number that was never given out is ignored, as in [`acknowledge`](Self::acknowledge): then there is no answer.
+    pub fn stop(&mut self, upto: u64, failed: bool) -> Option<Answered> {
+        if upto > self.given() {
+            return None;
+        }
+        let newly = index(upto.saturating_sub(self.acked));
+        let mut applied = self.fail();
+        let parked = applied.split_off(newly);
+        let failed = applied.pop_if(|_| failed);
+        Some(Answered { applied: applied.len(), failed, parked })
     }
 
     /// Learns of an owner. Returns whether it is news, so that the window is to be sent again.

@@ -50,6 +50,17 @@ pub struct Open {
     pub reply_to: Place,
     /// The sender's epoch there.
     pub epoch: Epoch,
+    /// Why nothing beyond `number` is ever applied, if so.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a stream has stopped. Its sender goes on with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stopped {
+    /// The handler of the last message panicked.
+    Failed,
+    /// The entity was parked when the next one came.
+    Parked,
 }
 
 impl Open {
@@ -162,6 +173,10 @@ impl Received {
         self.open.get_mut(&sender)
     }
 
+    pub(super) fn take_back(&mut self, messages: u64) {
+        self.applied -= messages;
+    }
+
     pub(super) fn count(&mut self, messages: u64) {
         self.applied = self.applied.saturating_add(messages);
     }
@@ -196,6 +211,22 @@ impl Received {
     /// Whether there is room for the floor of an opener.
     pub(super) fn has_room(&self, opener: Place) -> bool {
         self.len() < STREAMS_PER_ENTITY || self.floors.contains_key(&opener) || self.wide.contains_key(&opener.session)
+    }
+
+    /// A message was counted in, and its handler panicked, or was not called since the entity is parked. Nothing
+    /// beyond it is applied; what was counted in already is taken back.
+    pub(super) fn stop(&mut self, sender: Sender, (stream, seq): (StreamId, u64), why: Stopped) {
+        let number = match why {
+            Stopped::Failed => seq,
+            Stopped::Parked => seq - 1,
+        };
+        let Some(open) = self.open.get_mut(&sender) else { return };
+        if open.stream != stream || open.number < number || open.stopped.is_some() {
+            return;
+        }
+        let taken_back = open.number - number;
+        (open.number, open.stopped) = (number, Some(why));
+        self.take_back(taken_back);
     }
 
     /// A sender begins a stream: the one before is over.

@@ -92,7 +92,8 @@ impl World {
     fn perform(&mut self, stage: usize, output: Output) {
         let at = &mut self.stages[stage];
         match output {
-            Output::Apply { entity, sender, payload } => self.apply(stage, entity, sender, &payload),
+            Output::Apply { entity, sender, payload, .. } => self.apply(stage, entity, sender, &payload),
+            Output::Park { .. } | Output::Unpark { .. } => panic!("no handler panics here"),
             Output::Register { ticket, .. } => {
                 if self.dice.chance(50) {
                     return self.tell_scene(stage, Input::NotRegistered { ticket });
@@ -138,7 +139,12 @@ impl World {
             Answer::Despawned => self.tally.count("despawned"),
             Answer::Undecided => self.tally.count("despawn undecided"),
             Answer::NotSpawned(_) => self.tally.count("spawn refused"),
-            Answer::Spawned(_) | Answer::Moved(_) | Answer::Cancelled | Answer::Rejected(_) => {}
+            Answer::Spawned(_)
+            | Answer::Moved(_)
+            | Answer::Cancelled
+            | Answer::Unparked
+            | Answer::NotParked
+            | Answer::Rejected(_) => {}
         }
         self.history.answered(ticket);
     }

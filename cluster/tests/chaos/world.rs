@@ -10,7 +10,7 @@ use slipgate_cluster::directory::{self, Directory};
 use slipgate_cluster::message::{Control, Message};
 
 use slipgate_cluster::router::{self, Router};
-use slipgate_cluster::scene::{Route, Settings, answer_for_a_missing_scene};
+use slipgate_cluster::scene::{OnPanic, Route, Settings, answer_for_a_missing_scene};
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 
@@ -74,7 +74,13 @@ impl World {
         let stage = |number| {
             let me = Own::new(Session::new(1 + number % plan.nodes, 1), SceneId::from(1 + number));
             let types = vec![(TypeName("walker".into()), 1)];
-            Stage::new(Settings { me, capacity: plan.capacity, types, limits: plan.limits.clone() })
+            Stage::new(Settings {
+                me,
+                capacity: plan.capacity,
+                types,
+                limits: plan.limits.clone(),
+                on_panic: OnPanic::Park,
+            })
         };
         Self {
             now: Now(0),
@@ -161,6 +167,7 @@ impl World {
                     self.demand(acknowledged::check(upto, applied));
                 }
                 router::Output::Unknown(ticket) => panic!("nobody died, but {ticket:?} is unknown"),
+                router::Output::Failed(_) | router::Output::Parked(_) => panic!("no handler panics here"),
                 router::Output::Dead(ticket) => {
                     let (number, receiver) = self.history.dead(session, ticket);
                     self.tally.count("dead answers");

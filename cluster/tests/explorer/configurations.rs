@@ -73,6 +73,34 @@ pub(crate) fn closings() -> Vec<Plan> {
     ]
 }
 
+/// Handlers that panic: who is told so, and that nothing is applied behind that.
+pub(crate) fn panics() -> Vec<Plan> {
+    let friends = |name| Plan::new(name, &[1, 2], 3).friend(1, 3, 2).stumbles_at(1);
+    vec![
+        Plan::new("a handler panics, 2 messages, a move", &[1, 2], 3).messages(2).moves(1).late().stumbles_at(1),
+        Plan::new("a handler panics, streams close, 3 messages", &[1], 3).messages(3).idles().stumbles_at(2),
+        Plan::new("a handler panics, streams close, 2 messages, a move, no give-up", &[1, 2], 3)
+            .messages(2)
+            .moves(1)
+            .idles()
+            .stumbles_at(1),
+        Plan::new("a handler panics, 2 messages, a despawn", &[1], 3).messages(2).late().despawn().stumbles_at(1),
+        Plan::new("who panics is despawned, 2 messages, a move", &[1, 2], 3)
+            .messages(2)
+            .moves(1)
+            .late()
+            .stumbles_at(1)
+            .despawns_who_panics(),
+        friends("a friend's handler panics, no give-up"),
+        Plan::new("a handler panics, the home dies, a message, a move, no give-up", &[1, 2], 3)
+            .heirs(&[4])
+            .deaths(&[3])
+            .messages(1)
+            .moves(1)
+            .stumbles_at(1),
+    ]
+}
+
 /// Homes that die and are rebuilt: one that has no scene, or with a scene that an entity leaves or goes to.
 pub(crate) fn homes() -> Vec<Plan> {
     let apart = |name| Plan::new(name, &[1, 2], 3).heirs(&[4]).deaths(&[3]);
@@ -172,7 +200,7 @@ pub(crate) fn wide() -> Vec<Plan> {
     vec![
         Plan::new("a move, 3 messages", &[1, 2], 3).moves(1).messages(3).late(),
         Plan::new("streams close, 2 messages, a move, a despawn", &[1, 2], 3).messages(2).moves(1).despawn().idles(),
-        Plan::new("streams close, 2 moves, 2 messages, no give-up", &[1, 2], 3).moves(2).messages(2).idles(),
+        Plan::new("streams close, 2 moves, a message, no give-up", &[1, 2], 3).moves(2).messages(1).idles(),
         Plan::new("streams close, friends, a move, 2 messages", &[1, 2], 3).friend(1, 3, 2).moves(1).late().idles(),
         Plan::new("streams close, friends, a move, a despawn", &[1, 2], 3)
             .friend(1, 3, 1)
@@ -181,6 +209,11 @@ pub(crate) fn wide() -> Vec<Plan> {
             .late()
             .idles(),
         Plan::new("a move, 2 messages, a despawn", &[1, 2], 3).moves(1).messages(2).late().despawn(),
+        Plan::new("a handler panics, 2 messages, a move, a despawn, no give-up", &[1, 2], 3)
+            .messages(2)
+            .moves(1)
+            .despawn()
+            .stumbles_at(1),
         Plan::new("2 moves, 2 messages, no give-up", &[1, 2], 3).moves(2).messages(2),
         Plan::new("3 moves, a message, no give-up", &[1, 2], 3).moves(3).messages(1),
         Plan::new("4 moves", &[1, 2], 3).moves(4).late(),

@@ -25,6 +25,8 @@ pub(crate) enum Cue {
     Migrate { number: u8, entity: OnlineId, to: Own },
     /// The next of the plan's despawns is asked for.
     Despawn { number: u8, entity: OnlineId },
+    /// A parked entity is to go on.
+    Unpark { number: u8, entity: OnlineId },
     /// A tool says the next of the plan's messages.
     Say { number: u8, entity: OnlineId, tell: Option<OnlineId> },
     /// A scene of the same node leaves the streams of an entity that is gone.

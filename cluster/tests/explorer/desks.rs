@@ -54,7 +54,7 @@ impl Home {
                 directory::Input::Tick
             }
             cue @ (Cue::Hear(_) | Cue::Late | Cue::Forget | Cue::PeerLost(_) | Cue::Adopt(_))
-            | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Say { .. }) => {
+            | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Unpark { .. } | Cue::Say { .. }) => {
                 panic!("expected a home's cue, got {cue:?}")
             }
         };
@@ -81,6 +81,9 @@ pub(crate) enum Fate {
     Applied(Epoch),
     Dead,
     Unknown,
+    /// Under which base its number counted.
+    Failed(Epoch),
+    Parked,
 }
 
 /// The router, and the tool behind it.
@@ -106,7 +109,7 @@ impl Desk {
         let mut base = Epoch::ZERO;
         let input = match cue.clone() {
             Cue::Hear(Envelope { from, message: Message::Control(control), .. }) => {
-                if let Control::Ack { base: counted, .. } = control {
+                if let Control::Ack { base: counted, .. } | Control::Stopped { base: counted, .. } = control {
                     base = counted;
                 }
                 router::Input::Heard { from, control }
@@ -126,7 +129,9 @@ impl Desk {
                 router::Input::Tick
             }
             cue @ (Cue::Hear(_) | Cue::View(_) | Cue::Forget | Cue::PeerLost(_))
-            | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. }) => panic!("expected a router's cue, got {cue:?}"),
+            | cue @ (Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Unpark { .. }) => {
+                panic!("expected a router's cue, got {cue:?}")
+            }
         };
         let mut out = Vec::new();
         self.router.handle(input, self.now, &mut out);
@@ -162,6 +167,8 @@ impl Desk {
             router::Output::Applied(ticket) => (ticket, Fate::Applied(base)),
             router::Output::Dead(ticket) => (ticket, Fate::Dead),
             router::Output::Unknown(ticket) => (ticket, Fate::Unknown),
+            router::Output::Failed(ticket) => (ticket, Fate::Failed(base)),
+            router::Output::Parked(ticket) => (ticket, Fate::Parked),
         };
         let number = u8::try_from(ticket.0).expect("few messages");
         let before = self.fates.insert(number, fate);

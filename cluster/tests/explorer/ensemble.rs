@@ -349,9 +349,9 @@ impl Part {
 pub(crate) fn text(actor: &Actor) -> String {
     match actor {
         Actor::Scene(stage) => {
-            let Stage { scene, now, bodies, aside, nonces, answers, .. } = &**stage;
+            let Stage { scene, now, bodies, aside, nonces, answers, parked, .. } = &**stage;
             let staged: Vec<_> = nonces.iter().map(|(entity, (_, told))| (entity, told)).collect();
-            let debug = format!("{scene:?} {bodies:?} {aside:?} {staged:?} {answers:?}");
+            let debug = format!("{scene:?} {bodies:?} {parked:?} {aside:?} {staged:?} {answers:?}");
             canon::text(&debug, *now, &stage.told_nonces())
         }
         Actor::Home(home) => canon::text(&format!("{home:?}"), home.now, &[]),

@@ -125,6 +125,18 @@ impl<'a> Sights<'a> {
                 Some(Fate::Applied(base)) if !is_heard && record.is_some_and(|record| record.base == *base) => {
                     return Err(format!("message {number} is acknowledged and not in the copy that counts"));
                 }
+                Some(Fate::Failed(base)) if !is_heard && record.is_some_and(|record| record.base == *base) => {
+                    return Err(format!("message {number} is answered failed and not in the copy that counts"));
+                }
+                Some(Fate::Applied(_)) if self.plan.stumbles_at == Some(number) => {
+                    return Err(format!("message {number} is answered applied, and its handler panicked"));
+                }
+                Some(Fate::Parked) if heard.is_some_and(|heard| heard.contains(&number)) => {
+                    return Err(format!("message {number} is answered parked, and applied"));
+                }
+                Some(Fate::Failed(_) | Fate::Parked) if self.plan.stumbles_at.is_none() => {
+                    return Err(format!("no handler panics, but message {number} is answered {:?}", tool.fates));
+                }
                 Some(Fate::Accepted | Fate::Dead) if !is_heard && is_passed => {
                     return Err(format!("message {number} is left out: {heard:?} are applied"));
                 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use slipgate_cluster::message::{Control, Message};
+use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::{Envelope, Limits, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 
@@ -25,6 +26,11 @@ pub(crate) struct Plan {
     /// Moves asked for, of any entity to any other scene.
     pub(crate) moves: u8,
     pub(crate) despawns: u8,
+    /// The tool's message at which its receiver's handler panics.
+    pub(crate) stumbles_at: Option<u8>,
+    pub(crate) on_panic: OnPanic,
+    /// How often whoever is parked may be unparked.
+    pub(crate) unparks: u8,
     /// Whether deadlines may be over at any time; then sources give up.
     pub(crate) late: bool,
     /// Whether the router's streams may have been at rest for long enough at any time; then it closes them.
@@ -74,6 +80,9 @@ impl Plan {
             says: Vec::new(),
             moves: 0,
             despawns: 0,
+            stumbles_at: None,
+            on_panic: OnPanic::Park,
+            unparks: 0,
             late: false,
             idles: false,
             forgets: 0,
@@ -106,6 +115,16 @@ impl Plan {
 
     pub(crate) fn despawn(self) -> Self {
         Self { despawns: 1, ..self }
+    }
+
+    /// The handler of the tool's message `number` panics; the receiver is parked, and may be unparked.
+    pub(crate) fn stumbles_at(self, number: u8) -> Self {
+        Self { stumbles_at: Some(number), unparks: 1, ..self }
+    }
+
+    /// Who panics is despawned.
+    pub(crate) fn despawns_who_panics(self) -> Self {
+        Self { on_panic: OnPanic::Despawn, unparks: 0, ..self }
     }
 
     pub(crate) fn idles(self) -> Self {

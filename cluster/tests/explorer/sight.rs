@@ -32,6 +32,15 @@ pub(crate) struct Scene {
     pub(crate) streams: usize,
 }
 
+impl Scene {
+    /// Whether an entity is parked here.
+    pub(crate) fn is_parked(&self, plan: &Plan, entity: OnlineId) -> bool {
+        let here =
+            self.here.iter().zip(plan.entities()).find(|(_, id)| *id == entity).and_then(|(here, _)| here.as_ref());
+        here.is_some_and(|here| here.is_parked)
+    }
+}
+
 /// How an entity stands in a scene.
 #[derive(Clone, Debug)]
 pub(crate) struct Here {
@@ -42,6 +51,7 @@ pub(crate) struct Here {
     pub(crate) body: Body,
     /// Messages that it has sent and that are not acknowledged.
     pub(crate) unacknowledged: u64,
+    pub(crate) is_parked: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,16 +107,17 @@ fn here(stage: &Stage, entity: OnlineId) -> Option<Here> {
     if let Some(stand) = stage.scene.stand(entity) {
         let body = stage.bodies[&entity].clone();
         let (epoch, data, unacknowledged) = (stand.epoch, stand.data, stand.unacknowledged);
+        let is_parked = stand.parked.is_some();
         let stand = match stand.phase {
-            "active" => Stand::Active,
+            "active" | "parked" => Stand::Active,
             "frozen" => Stand::Frozen,
             "deciding" => Stand::Deciding,
             phase => panic!("expected a phase of an entity, got {phase}"),
         };
-        return Some(Here { stand, epoch, data, body, unacknowledged });
+        return Some(Here { stand, epoch, data, body, unacknowledged, is_parked });
     }
     let (label, body) = stage.aside.get(&entity)?.clone();
-    Some(Here { stand: Stand::Staged, epoch: label, data: label, body, unacknowledged: 0 })
+    Some(Here { stand: Stand::Staged, epoch: label, data: label, body, unacknowledged: 0, is_parked: false })
 }
 
 impl Here {

@@ -1,10 +1,10 @@
 //! The shell around a scene: it keeps the bodies and does what the machine orders, at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use slipgate_cluster::claim::{Claim, Stake};
-use slipgate_cluster::message::{Control, Identity, Message, Nonce, Prepare, Sender};
+use slipgate_cluster::message::{Control, Identity, Message, Nonce, Parked, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::scene::{Answer, Destination, Input, MoveRequest, Output, Scene, Settings, Ticket};
 use slipgate_cluster::stream::SendStream;
@@ -29,6 +29,10 @@ pub(crate) struct Stage {
     pub(crate) view: Arc<View>,
     pub(crate) now: Now,
     pub(crate) bodies: BTreeMap<OnlineId, Body>,
+    /// Those that are parked.
+    pub(crate) parked: BTreeSet<OnlineId>,
+    /// The message at which a handler panics.
+    stumbles_at: Option<u8>,
     /// Copies decoded and not installed, with their labels.
     pub(crate) aside: BTreeMap<OnlineId, (Epoch, Body)>,
     /// Per entity the latest nonce of a staged copy, and the how-many-eth it was.
@@ -43,7 +47,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(plan: &Plan, me: Own, view: Arc<View>) -> Self {
         let types = vec![(TypeName("walker".into()), 1)];
-        let mut scene = Scene::new(Settings { me, capacity: 8, types, limits: plan.limits() });
+        let mut scene = Scene::new(Settings { me, capacity: 8, types, limits: plan.limits(), on_panic: plan.on_panic });
         scene.handle(Input::View(view.clone()), Now(1), &mut Vec::new());
         Self {
             scene,
@@ -52,6 +56,8 @@ impl Stage {
             may_reset: plan.may_reset(),
             now: Now(1),
             bodies: BTreeMap::new(),
+            parked: BTreeSet::new(),
+            stumbles_at: plan.stumbles_at,
             aside: BTreeMap::new(),
             nonces: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -102,6 +108,7 @@ impl Stage {
                 to: Ok(to),
                 body_bytes: 0,
             }),
+            Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },
             Cue::Despawn { number, entity } => Input::Despawn { ticket: Ticket(100 + u64::from(number)), entity },
             Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),
         };
@@ -126,9 +133,20 @@ impl Stage {
 
     fn perform(&mut self, output: Output, effects: &mut Effects) {
         match output {
-            Output::Apply { entity, sender, payload } => {
+            Output::Apply { entity, sender, message, payload } if self.parked.contains(&entity) => {
+                self.step(Input::NotApplied { entity, sender, message, payload, panic: None }, effects);
+            }
+            Output::Park { entity } => drop(self.parked.insert(entity)),
+            Output::Unpark { entity } => drop(self.parked.remove(&entity)),
+            Output::Apply { entity, sender, message, payload } => {
                 let body = self.bodies.get_mut(&entity).expect("what applies a message has a body");
-                match body.hear(sender, &payload) {
+                let heard = body.hear(sender, &payload);
+                if matches!(sender, Sender::Tool(_)) && Some(payload[0]) == self.stumbles_at {
+                    let panic = Some(Parked { why: String::new(), since_ms: 0 });
+                    let payload = payload.clone();
+                    self.step(Input::NotApplied { entity, sender, message, payload, panic }, effects);
+                }
+                match heard {
                     Ok(None) => {}
                     Ok(Some((to, payload))) => self.step(Input::Sends { entity, to, payload }, effects),
                     // A sender that was revived says its numbers anew.
@@ -152,6 +170,7 @@ impl Stage {
             }
             Output::DropStaged { entity } => drop(self.aside.remove(&entity)),
             Output::Remove { entity, .. } => {
+                self.parked.remove(&entity);
                 self.bodies.remove(&entity).expect("what is removed was here");
             }
             Output::Adopt(orphans) => effects.adopt.extend(orphans),
@@ -169,6 +188,8 @@ impl Stage {
             Answer::Undecided => "undecided",
             Answer::Moved(_) => "move ended",
             Answer::Cancelled => "cancelled",
+            Answer::Unparked => "unparked",
+            Answer::NotParked => "not parked",
             Answer::Rejected(_) => "rejected",
         };
         if let Some(before) = self.answers.insert(ticket, word) {

@@ -73,6 +73,7 @@ fn what(cue: &Cue) -> String {
         Cue::Forget => "forgets its tombstones".into(),
         Cue::PeerLost(session) => format!("loses the link to {session:?}"),
         Cue::Migrate { number, entity, to } => format!("is asked to move {entity} to {} (move {number})", own(*to)),
+        Cue::Unpark { entity, .. } => format!("is asked to unpark {entity}"),
         Cue::Despawn { entity, .. } => format!("is asked to despawn {entity}"),
         Cue::Say { number, entity, tell } => {
             let tell = tell.map(|tell| format!(", to be told on to {tell}")).unwrap_or_default();

@@ -9,7 +9,7 @@ use slipgate_cluster::message::{Control, Message};
 use super::cue::Cue;
 use super::desks::Fate;
 use super::ensemble::Ensemble;
-use super::sight::{Sight, Stand};
+use super::sight::{Here, Sight, Stand};
 
 /// What was met.
 #[derive(Debug, Default)]
@@ -42,7 +42,8 @@ fn seen(sight: &Sight) -> Vec<&'static str> {
                 Stand::Deciding => "deciding",
                 Stand::Staged => "staged",
             };
-            scene.here.iter().flatten().map(|here| stand(here.stand)).collect()
+            let words = |here: &Here| [Some(stand(here.stand)), here.is_parked.then_some("parked")];
+            scene.here.iter().flatten().flat_map(words).flatten().collect()
         }
         Sight::Home(records) => {
             let word = |record: &slipgate_cluster::Record| match record.owner {
@@ -60,6 +61,8 @@ fn seen(sight: &Sight) -> Vec<&'static str> {
                 Fate::Applied(_) => "applied",
                 Fate::Dead => "told dead",
                 Fate::Unknown => "told unknown",
+                Fate::Failed(_) => "told failed",
+                Fate::Parked => "told parked",
             };
             tool.fates.iter().flatten().map(word).collect()
         }
@@ -91,6 +94,7 @@ fn heard(cue: &Cue) -> Option<&'static str> {
         Cue::Adopt(_) => Some("adopted"),
         Cue::Forget => Some("tombstone forgotten"),
         Cue::View(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) => None,
+        Cue::Unpark { .. } => Some("unparked"),
         Cue::Migrate { .. } | Cue::Despawn { .. } | Cue::Say { .. } => None,
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Script {
     said: u8,
     moves: u8,
     despawns: u8,
+    unparks: u8,
     forgets: u8,
     /// Bit per life of a node: dead.
     dead: u32,
@@ -33,15 +34,17 @@ impl Script {
             Cue::Say { .. } => self.said += 1,
             Cue::Migrate { .. } => self.moves += 1,
             Cue::Despawn { .. } => self.despawns += 1,
+            Cue::Unpark { .. } => self.unparks += 1,
             Cue::Forget => self.forgets += 1,
             Cue::Hear(_) | Cue::View(_) | Cue::Tick | Cue::Late | Cue::PeerLost(_) | Cue::Adopt(_) => {}
         }
     }
 
     fn digest(self) -> u64 {
-        let Self { said, moves, despawns, forgets, dead, safe, deeds } = self;
-        let bytes =
-            [said, moves, despawns, forgets, safe].into_iter().fold(1u64, |sum, byte| sum << 8 | u64::from(byte));
+        let Self { said, moves, despawns, unparks, forgets, dead, safe, deeds } = self;
+        let bytes = [said, moves, despawns, unparks, forgets, safe]
+            .into_iter()
+            .fold(1u64, |sum, byte| sum << 8 | u64::from(byte));
         mix(mix(bytes) ^ u64::from(dead)) ^ mix(deeds.as_u64())
     }
 
@@ -161,6 +164,9 @@ impl World {
                     here.as_ref().filter(|here| here.stand == Stand::Active).map(|_| plan.entity(index))
                 };
                 for entity in scene.here.iter().enumerate().filter_map(active) {
+                    if self.script.unparks < plan.unparks && scene.is_parked(plan, entity) {
+                        cues.push(Cue::Unpark { number: self.script.unparks + 1, entity });
+                    }
                     if self.script.despawns < plan.despawns {
                         cues.push(Cue::Despawn { number: self.script.despawns + 1, entity });
                     }

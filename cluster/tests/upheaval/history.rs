@@ -116,7 +116,9 @@ impl History {
                 line.unknown.insert(number);
                 self.count("unknown");
             }
-            router::Output::Busy(_)
+            router::Output::Failed(_)
+            | router::Output::Parked(_)
+            | router::Output::Busy(_)
             | router::Output::Data { .. }
             | router::Output::Close { .. }
             | router::Output::AskHome { .. } => {}

@@ -53,7 +53,8 @@ impl World {
     fn perform(&mut self, stage: usize, output: Output) {
         let at = &mut self.stages[stage];
         match output {
-            Output::Apply { entity, sender, payload } => self.apply(stage, entity, sender, &payload),
+            Output::Apply { entity, sender, payload, .. } => self.apply(stage, entity, sender, &payload),
+            Output::Park { .. } | Output::Unpark { .. } => panic!("no handler panics here"),
             Output::Register { ticket, .. } => {
                 let entity = self.register(stage);
                 self.tell_scene(stage, Input::Registered { ticket, entity });
@@ -99,6 +100,8 @@ impl World {
                     | Answer::NotSpawned(_)
                     | Answer::Moved(_)
                     | Answer::Cancelled
+                    | Answer::Unparked
+                    | Answer::NotParked
                     | Answer::Rejected(_) => {}
                 }
                 self.history.answered(ticket);
@@ -152,6 +155,7 @@ impl World {
                 line.unknown.insert(number);
                 self.history.count("unknown");
             }
+            Bounce::Failed | Bounce::Parked => panic!("no handler panics here"),
             Bounce::Busy | Bounce::TooLarge => {
                 assert_eq!(line.accepted.pop(), Some(number), "only what was just sent is refused");
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipgate_cluster::directory::{self, Directory, HomeEvent};
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::router::{self, Router};
-use slipgate_cluster::scene::{Input, Route, Settings, answer_for_a_missing_scene};
+use slipgate_cluster::scene::{Input, OnPanic, Route, Settings, answer_for_a_missing_scene};
 use slipgate_cluster::{Envelope, Limits, NodeId, Now, Own, Place, Port, Record, Session, View};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 
@@ -96,7 +96,10 @@ impl World {
         for scene in scenes {
             let me = Own::new(session, scene);
             let limits = self.plan.limits.clone();
-            self.stages.push(Stage::new(node, Settings { me, capacity: 99, types: types.clone(), limits }));
+            self.stages.push(Stage::new(
+                node,
+                Settings { me, capacity: 99, types: types.clone(), limits, on_panic: OnPanic::Park },
+            ));
         }
         self.take_view(node, view);
         self.tell_all();
@@ -246,6 +249,7 @@ impl World {
                 | router::Output::Applied(_)
                 | router::Output::Dead(_)
                 | router::Output::Unknown(_) => {}
+                router::Output::Failed(_) | router::Output::Parked(_) => panic!("no handler panics here"),
             }
         }
     }

@@ -38,6 +38,10 @@ fn streams() -> Vec<Vector> {
         vector("control.ack", &Control::Ack { entity, stream, upto: 2, owner, epoch, base: Epoch::ZERO }),
         vector("control.redirect", &Control::Redirect { entity, stream, owner, epoch }),
         vector("control.not_owner", &Control::NotOwner { entity, stream }),
+        vector(
+            "control.stopped",
+            &Control::Stopped { entity, stream, upto: 2, failed: true, owner, epoch, base: Epoch::ZERO },
+        ),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_cluster::message::{Control, Data, Identity, Image, Payload, Prepare, Sender};
+use slipgate_cluster::message::{Control, Data, Identity, Image, Parked, Payload, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::stream::{Inbox, Known, Received, SendStream, StreamId};
 use slipgate_cluster::view::Verdicts;
@@ -122,6 +122,7 @@ pub(super) fn image() -> Image {
         received: received(),
         sending: vec![sending()],
         base: Epoch::ZERO,
+        parked: Some(Parked { why: "ow".to_owned(), since_ms: 4 }),
     }
 }
 

@@ -6,8 +6,8 @@ use slipgate_cluster::moves::Cost;
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
     Answer, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event,
-    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, PauseReport, Problem, ProblemKind, Question,
-    SceneReport, SendReport,
+    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, ParkedReport, PauseReport, Problem, ProblemKind,
+    Question, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -43,6 +43,7 @@ fn every_question_has_its_bytes() {
         ),
         vector("question.open_scene", &open),
         vector("question.close_scene", &close),
+        vector("question.unpark", &Question::Unpark { entity: text("3.5"), timeout_ms }),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -66,6 +67,8 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             busy_at: vec![2],
             unknown: 0,
             incarnation: 3,
+            failed: 4,
+            parked: 5,
         }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),
@@ -75,6 +78,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Drain(drained()),
         Answer::Opened(scene()),
         Answer::Closed(closed()),
+        Answer::Unparked(row()),
     ];
     let names = [
         "nodes",
@@ -91,6 +95,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         "drain",
         "opened",
         "closed",
+        "unparked",
     ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
@@ -237,6 +242,7 @@ fn entity() -> EntityReport {
         unacknowledged: 3,
         body: text("{}"),
         reset: 4,
+        parked: Some(ParkedReport { why: text("ow"), since_ms: 5 }),
     }
 }
 

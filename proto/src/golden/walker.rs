@@ -12,6 +12,7 @@ fn every_message_to_a_walker_has_its_bytes_and_so_has_its_state() {
         vector("walker.hit", &WalkerMessage::Hit { hp: 5 }),
         vector("walker.note", &note),
         vector("walker.greet", &WalkerMessage::Greet { to: sample::entity(), number: 1 }),
+        vector("walker.stumble", &WalkerMessage::Stumble {}),
     ];
     check_variants::<WalkerMessage>(&messages);
     let mut walker = Walker::new(sample::entity());

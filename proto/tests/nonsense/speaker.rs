@@ -7,10 +7,10 @@ use slipgate_cluster::claim::{Claim, Stake, Title};
 use slipgate_cluster::legacy::{Heirloom, Legacy};
 use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest, SceneNews};
 use slipgate_cluster::message::{
-    Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Prepare, Reserve, Sender, ToolMessage,
+    Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Parked, Prepare, Reserve, Sender, ToolMessage,
 };
 use slipgate_cluster::moves::{MoveId, Refusal};
-use slipgate_cluster::stream::{Received, SendStream, StreamId};
+use slipgate_cluster::stream::{Received, SendStream, Stopped, StreamId};
 use slipgate_cluster::view::Clearing;
 use slipgate_cluster::{Epoch, NodeName, Now, Own, Place, Port, Record, Session, View};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
@@ -142,8 +142,11 @@ impl Speaker {
 
     /// Tables with any numbers, as only their bytes can carry them.
     fn image(&mut self) -> Image {
-        let open: BTreeMap<Sender, (StreamId, u64, Place, Epoch)> = (0..self.below(4))
-            .map(|_| (self.sender(), (self.stream(), self.number(), self.place(), self.epoch())))
+        let open: BTreeMap<Sender, (StreamId, u64, Place, Epoch, Option<Stopped>)> = (0..self.below(4))
+            .map(|_| {
+                let stopped = self.pick([None, None, Some(Stopped::Failed), Some(Stopped::Parked)]);
+                (self.sender(), (self.stream(), self.number(), self.place(), self.epoch(), stopped))
+            })
             .collect();
         let floors: BTreeMap<Place, (u64, u64)> =
             (0..self.below(3)).map(|_| (self.place(), (self.number(), self.number()))).collect();
@@ -170,6 +173,9 @@ impl Speaker {
             received: reread::<_, Received>(&received),
             sending: reread::<_, Vec<SendStream>>(&sending),
             base: self.base(),
+            parked: self
+                .pick([None, None, Some("ow"), Some("")])
+                .map(|why| Parked { why: why.repeat(self.pick([1, 1, 1_000])), since_ms: self.number() }),
         }
     }
 
@@ -200,7 +206,7 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(17) {
+        match self.below(18) {
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },
@@ -230,6 +236,15 @@ impl Speaker {
             13 => self.claims(),
             14 => Control::Close { entity, stream, sender: self.sender() },
             15 => Control::Closed { entity, stream, floor: self.number(), doubt: self.pick([false, true]) },
+            16 => Control::Stopped {
+                entity,
+                stream,
+                upto: self.number(),
+                failed: self.pick([false, true]),
+                owner: self.own(),
+                epoch,
+                base: self.base(),
+            },
             _ => Control::Settled { entity, id, delivered: self.number() },
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Control, Data, Identity, Message, Sender};
-use slipgate_cluster::scene::{Input, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Input, OnPanic, Output, Scene, Settings, Ticket};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Epoch, Limits, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
@@ -36,7 +36,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(limits: Limits) -> Self {
         let types = vec![(TypeName("walker".to_owned()), 1)];
-        let scene = Scene::new(Settings { me: ME, capacity: CAPACITY, types, limits });
+        let scene = Scene::new(Settings { me: ME, capacity: CAPACITY, types, limits, on_panic: OnPanic::Park });
         let mut stage = Self { scene, now: Now(1), applied: [0; 4], acknowledged: [0; 4], granted: None };
         for counter in 0..HONEST {
             stage.spawn(counter);
@@ -122,6 +122,8 @@ impl Stage {
             | Output::Remove { .. }
             | Output::Adopt(_)
             | Output::Bounced { .. }
+            | Output::Park { .. }
+            | Output::Unpark { .. }
             | Output::Answer { .. }
             | Output::Event(_) => {}
         }

@@ -3,11 +3,11 @@
 use slipgate_cluster::Limits;
 
 use super::super::schema::KEYS;
-use super::super::{Colour, Config, Format, Loaded};
+use super::super::{Colour, Config, Format, Loaded, OnPanic};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 39] = [
+const OTHERS: [(&str, &str); 40] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -18,6 +18,7 @@ const OTHERS: [(&str, &str); 39] = [
     ("manager.address", "n1:7700"),
     ("manager.lease", "1m 30s"),
     ("manager.margin", "750ms"),
+    ("entities.on_panic", "despawn"),
     ("admin.listen", "[::1]:7780"),
     ("admin.advertise", "n1:7780"),
     ("admin.token", "s3cret"),
@@ -163,6 +164,7 @@ fn what_is_left_out_has_the_values_that_the_docs_promise() {
     );
     assert_eq!((config.admin.token, config.admin.token_file), (None, None));
     assert_eq!(config.drain.timeout.as_secs(), 25);
+    assert_eq!(config.entities.on_panic, OnPanic::Park);
     assert_eq!(Limits::from(&config.limits), Limits::default());
 }
 

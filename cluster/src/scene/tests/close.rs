@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use slipgate_entity::{RangeId, SceneId};
 
-use super::super::{Answer, Destination, Input, Output, Scene, Settings, SpawnRefusal, Ticket};
+use super::super::{Answer, Destination, Input, OnPanic, Output, Scene, Settings, SpawnRefusal, Ticket};
 use super::driver::{
     Driver, answers, cas_nonce, controls, ended, entity, epoch, identity, messages, move_id, own, reserve, reserved,
     taken_over, to,
@@ -103,7 +103,8 @@ fn dungeon(generation: u16) -> Own {
 fn again(generation: u16) -> Driver {
     let mut driver = Driver::new(Limits::default());
     let types = vec![(identity().type_name, 1)];
-    let settings = Settings { me: dungeon(generation), capacity: 4, types, limits: Limits::default() };
+    let settings =
+        Settings { me: dungeon(generation), capacity: 4, types, limits: Limits::default(), on_panic: OnPanic::Park };
     driver.scene = Scene::new(settings);
     driver
 }

@@ -30,7 +30,7 @@ fn says(driver: &mut Driver, from: u32, to: u32, number: u8) -> Vec<Output> {
 /// Who applies what, of whom.
 fn applied(out: &[Output]) -> Vec<(Sender, u32, u8)> {
     let applied = |output: &Output| {
-        let Output::Apply { entity, sender, payload } = output else { return None };
+        let Output::Apply { entity, sender, payload, .. } = output else { return None };
         Some((*sender, entity.counter(), payload[0]))
     };
     out.iter().filter_map(applied).collect()

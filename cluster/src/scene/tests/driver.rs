@@ -8,7 +8,7 @@ use std::sync::Arc;
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
 
-use super::super::{Answer, Destination, Event, Input, MoveRequest, Output, Scene, Settings, Ticket};
+use super::super::{Answer, Destination, Event, Input, MoveRequest, OnPanic, Output, Scene, Settings, Ticket};
 use crate::message::{Control, Data, Identity, Image, Message, Nonce, Prepare, Reserve, Sender};
 use crate::moves::{MoveError, MoveId, Outcome};
 use crate::stream::{Received, SendStream, StreamId};
@@ -33,7 +33,7 @@ impl Driver {
 
     fn of_size(capacity: u32, limits: Limits) -> Self {
         let types = vec![(TypeName("walker".into()), 1)];
-        let scene = Scene::new(Settings { me: own(1), capacity, types, limits });
+        let scene = Scene::new(Settings { me: own(1), capacity, types, limits, on_panic: OnPanic::Park });
         Self { scene, now: Now(0), body: vec![1, 2, 3] }
     }
 
@@ -185,6 +185,7 @@ pub(super) fn image() -> Image {
         received: Received::default(),
         sending: Vec::new(),
         base: Epoch::ZERO,
+        parked: None,
     }
 }
 

@@ -1,0 +1,58 @@
+//! Game code that panics: what the machine is told, and what people are.
+
+use slipgate_cluster::Now;
+use slipgate_cluster::message::{Parked, Payload, Sender};
+use slipgate_cluster::scene::{Input, OnPanic};
+use slipgate_cluster::stream::StreamId;
+use slipgate_entity::OnlineId;
+
+use super::SceneActor;
+use super::bodies::NotApplied;
+
+/// A message on its way into a body.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    pub(super) entity: OnlineId,
+    pub(super) sender: Sender,
+    /// Its stream and its number there; none if it came directly.
+    pub(super) message: Option<(StreamId, u64)>,
+    pub(super) payload: Payload,
+}
+
+impl SceneActor {
+    /// Runs a handler; the machine hears what it sends, or that it did not come to its end.
+    pub(super) fn apply(&mut self, Delivery { entity, sender, message, payload }: Delivery, now: Now) {
+        let why = match self.bodies.apply(entity, sender, &payload) {
+            Ok(sends) => {
+                self.applied += 1;
+                for (to, payload) in sends {
+                    self.step(Input::Sends { entity, to, payload }, now);
+                }
+                return;
+            }
+            Err(why) => why,
+        };
+        let panic = match why {
+            NotApplied::Parked => None,
+            NotApplied::Panicked { type_name, message, text } => {
+                let why = format!("the handler of {message} panicked: {text}");
+                self.tell_people(entity, (&type_name.0, message), &why);
+                Some(Parked { why, since_ms: self.around.clock.unix_ms() })
+            }
+        };
+        self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
+    }
+
+    fn tell_people(&self, entity: OnlineId, (type_name, message): (&str, &str), why: &str) {
+        let stand = self.machine.stand(entity);
+        let label = stand.and_then(|stand| stand.identity.label);
+        let next = match self.on_panic {
+            OnPanic::Park => format!("it is parked and takes no messages until: slipgate unpark {entity}"),
+            OnPanic::Despawn => "it is despawned, as [entities] on_panic says".to_owned(),
+        };
+        tracing::error!(
+            event = "entity.panicked", entity = %entity, label, r#type = type_name, message_kind = message,
+            "{why}; {next}"
+        );
+    }
+}

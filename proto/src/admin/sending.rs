@@ -1,0 +1,65 @@
+//! Messages of tools, and how sending them went.
+
+use serde::{Deserialize, Serialize};
+
+/// One message to send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// An id; with `Send` from the command line also a unique prefix or label.
+    pub entity: String,
+    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`, `stumble`.
+    pub name: String,
+    /// Its arguments as JSON text; `{}` for none.
+    pub arguments: String,
+}
+
+/// How sending went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendReport {
+    /// Messages that the router took: each is applied once, or answered.
+    pub accepted: u32,
+    /// Messages that came back because a bound was reached; the first `accepted` ones of each entity went.
+    pub busy: u32,
+    /// Of the accepted ones, known to be applied when this was written.
+    pub applied: u32,
+    /// Of the accepted ones, answered `Dead`: the entity is gone.
+    pub dead: u32,
+    /// Of the accepted ones, still unanswered when this was written.
+    pub open: u32,
+    /// Positions in the request of those that were busy.
+    pub busy_at: Vec<u32>,
+    /// Of the accepted ones, answered `Unknown`: the entity was lost with its node, and may have applied
+    /// them before.
+    pub unknown: u32,
+    /// The life of the node whose router answered. What an earlier life of it had accepted, and nobody had
+    /// acknowledged, is gone with it. 0 where nobody was asked.
+    pub incarnation: u32,
+    /// Of the accepted ones, answered `Failed`: the handler panicked, and what it had done by then is done.
+    pub failed: u32,
+    /// Of the accepted ones, answered `Parked`: the entity takes no messages; they are never applied.
+    pub parked: u32,
+}
+
+impl SendReport {
+    /// Adds the report of a part that began at position `at` of the whole.
+    ///
+    /// ```
+    /// use slipgate_proto::admin::SendReport;
+    /// let mut whole = SendReport { accepted: 2, ..SendReport::default() };
+    /// whole.add(SendReport { busy: 1, busy_at: vec![0], ..SendReport::default() }, 2);
+    /// assert_eq!((whole.accepted, whole.busy, whole.busy_at), (2, 1, vec![2]));
+    /// ```
+    pub fn add(&mut self, part: Self, at: u32) {
+        let Self { accepted, busy, applied, dead, open, busy_at, unknown, incarnation, failed, parked } = part;
+        self.accepted += accepted;
+        self.busy += busy;
+        self.applied += applied;
+        self.dead += dead;
+        self.open += open;
+        self.unknown += unknown;
+        self.failed += failed;
+        self.parked += parked;
+        self.incarnation = self.incarnation.max(incarnation);
+        self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
+    }
+}
