@@ -70,7 +70,7 @@ impl Scene {
             if !live.is_active() {
                 return;
             }
-            if live.inbox.close(sender, stream) {
+            if live.inbox.close(sender, stream, &self.verdicts) {
                 out.push(send(from, Control::Closed { entity, stream, floor: 0, doubt: false }));
             } else {
                 self.left_out += 1;

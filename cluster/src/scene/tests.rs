@@ -9,6 +9,7 @@ mod deciding;
 mod direct;
 mod driver;
 mod frozen;
+mod graves;
 mod parked;
 mod request;
 mod reserve;

@@ -209,7 +209,7 @@ impl Scene {
         let Some(live) = self.live.get_mut(&receiver).filter(|live| live.is_active()) else { return };
         live.missing.remove(&sender);
         if live.inbox.received().open(Sender::Entity(sender)).is_some_and(|open| open.epoch < died) {
-            live.inbox.bury(Sender::Entity(sender));
+            live.inbox.bury(Sender::Entity(sender), &self.verdicts);
         }
         self.note_swept(receiver);
     }

@@ -103,7 +103,7 @@ impl Inbox {
         }
         let Data { stream, reply_to, epoch, .. } = data;
         let open = Open { stream, number: 1, reply_to, epoch, stopped: None };
-        if let Some(former) = self.received.begin(data.sender, open) {
+        if let Some(former) = self.received.begin(data.sender, open, verdicts) {
             self.forget_ahead(former.stream);
         }
         self.apply(data)
@@ -128,7 +128,7 @@ impl Inbox {
         }
         let &Data { stream, reply_to, epoch, .. } = data;
         let open = Open { stream, number: 0, reply_to, epoch, stopped: Some(Stopped::Parked) };
-        self.received.begin(data.sender, open);
+        self.received.begin(data.sender, open, verdicts);
         Verdict::Repeat
     }
 
@@ -181,19 +181,19 @@ impl Inbox {
 
     /// The sender has closed its stream. Returns whether that is taken note of: a table that is full takes no note
     /// of the streams of one more opener.
-    pub fn close(&mut self, sender: Sender, stream: StreamId) -> bool {
+    pub fn close(&mut self, sender: Sender, stream: StreamId, verdicts: &Verdicts) -> bool {
         let is_open = self.received.open(sender).is_some_and(|open| open.stream == stream);
-        if !is_open && !self.received.has_room(stream.opened_at) {
+        if !is_open && !verdicts.is_dead(stream.opened_at.session) && !self.received.has_room(stream.opened_at) {
             return false;
         }
-        self.received.close(sender, stream);
+        self.received.close(sender, stream, verdicts);
         self.forget_ahead(stream);
         true
     }
 
     /// The sender is gone for good, and nobody goes on with its stream who would know what was applied of it.
-    pub fn bury(&mut self, sender: Sender) {
-        if let Some(open) = self.received.bury(sender) {
+    pub fn bury(&mut self, sender: Sender, verdicts: &Verdicts) {
+        if let Some(open) = self.received.bury(sender, verdicts) {
             self.forget_ahead(open.stream);
         }
     }

@@ -230,29 +230,30 @@ impl Received {
     }
 
     /// A sender begins a stream: the one before is over.
-    pub(super) fn begin(&mut self, sender: Sender, open: Open) -> Option<Open> {
+    pub(super) fn begin(&mut self, sender: Sender, open: Open, verdicts: &Verdicts) -> Option<Open> {
         let former = self.open.insert(sender, open);
         if let Some(former) = former {
-            self.raise(former.stream);
+            self.end(former.stream, verdicts);
         }
         former
     }
 
     /// The sender has closed the stream. Returns whether it was open.
-    pub(super) fn close(&mut self, sender: Sender, stream: StreamId) -> bool {
+    pub(super) fn close(&mut self, sender: Sender, stream: StreamId, verdicts: &Verdicts) -> bool {
         let was_open = self.open(sender).is_some_and(|open| open.stream == stream);
         if was_open {
             self.open.remove(&sender);
         }
-        self.raise(stream);
+        self.end(stream, verdicts);
         was_open
     }
 
     /// The sender is gone, and was not heard to close its stream.
-    pub(super) fn bury(&mut self, sender: Sender) -> Option<Open> {
+    pub(super) fn bury(&mut self, sender: Sender, verdicts: &Verdicts) -> Option<Open> {
         let open = self.open.remove(&sender)?;
-        let floor = self.raise(open.stream);
-        floor.buried = floor.buried.max(open.stream.generation);
+        if let Some(floor) = self.end(open.stream, verdicts) {
+            floor.buried = floor.buried.max(open.stream.generation);
+        }
         Some(open)
     }
 
@@ -278,6 +279,15 @@ impl Received {
         if let Some(open) = self.open.get_mut(&sender).filter(|open| open.epoch < epoch) {
             (open.reply_to, open.epoch) = (place, epoch);
         }
+    }
+
+    /// A stream is over: below a floor, unless a verdict on its opener's session is one already.
+    fn end(&mut self, stream: StreamId, verdicts: &Verdicts) -> Option<&mut Floor> {
+        if verdicts.is_dead(stream.opened_at.session) {
+            self.lean_on(verdicts);
+            return None;
+        }
+        Some(self.raise(stream))
     }
 
     fn raise(&mut self, stream: StreamId) -> &mut Floor {

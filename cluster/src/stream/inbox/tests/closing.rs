@@ -73,6 +73,10 @@ fn hear_under(inbox: &mut Inbox, saying: Saying, seq: u64, verdicts: &Verdicts) 
     }
 }
 
+fn close(inbox: &mut Inbox, sender: Sender, stream: StreamId) -> bool {
+    inbox.close(sender, stream, &Verdicts::default())
+}
+
 fn verdict_on(node: u16) -> Verdicts {
     let mut verdicts = Verdicts::default();
     verdicts.take(&View { version: 9, dead: [(NodeId(node), Incarnation(1))].into(), ..View::default() });
@@ -84,7 +88,7 @@ fn a_closed_stream_is_forgotten_and_what_still_comes_of_it_is_not_applied() {
     let mut inbox = Inbox::default();
     let saying = says(entity(1), stream(1, 5));
     assert_eq!([hear(&mut inbox, saying, 1), hear(&mut inbox, saying, 2)], ["applied"; 2]);
-    assert!(inbox.close(saying.sender, saying.stream));
+    assert!(close(&mut inbox, saying.sender, saying.stream));
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
     for seq in 1..5 {
         assert_eq!(hear(&mut inbox, saying, seq), "over");
@@ -95,14 +99,14 @@ fn a_closed_stream_is_forgotten_and_what_still_comes_of_it_is_not_applied() {
 #[test]
 fn a_stream_that_is_closed_before_anything_of_it_came_cannot_begin_any_more() {
     let mut inbox = Inbox::default();
-    assert!(inbox.close(entity(1), stream(1, 5)));
+    assert!(close(&mut inbox, entity(1), stream(1, 5)));
     assert_eq!(hear(&mut inbox, says(entity(1), stream(1, 5)), 1), "over");
 }
 
 #[test]
 fn a_stream_not_seen_yet_that_falls_below_the_floor_is_told_so_and_begins_under_a_higher_number() {
     let mut inbox = Inbox::default();
-    inbox.close(entity(1), stream(1, 5));
+    close(&mut inbox, entity(1), stream(1, 5));
     assert_eq!(hear(&mut inbox, says(entity(2), stream(1, 4)), 1), "over");
     assert_eq!(hear(&mut inbox, says(entity(2), stream(1, 6)), 1), "applied");
     assert_eq!(hear(&mut inbox, says(entity(3), stream(2, 4)), 1), "applied", "another session has its own floor");
@@ -113,7 +117,7 @@ fn what_is_open_stays_known_whatever_the_floor() {
     let mut inbox = Inbox::default();
     let saying = says(entity(2), stream(1, 4));
     hear(&mut inbox, saying, 1);
-    inbox.close(entity(1), stream(1, 5));
+    close(&mut inbox, entity(1), stream(1, 5));
     assert_eq!([hear(&mut inbox, saying, 1), hear(&mut inbox, saying, 2)], ["repeat", "applied"]);
 }
 
@@ -124,8 +128,10 @@ fn a_senders_next_stream_ends_the_one_before_wherever_it_was_opened() {
     hear(&mut inbox, before, 1);
     assert_eq!(hear(&mut inbox, next, 1), "applied");
     assert_eq!(inbox.received().streams(), 1);
+    let moved = before.at(2);
+    assert_eq!([hear(&mut inbox, moved, 1), hear(&mut inbox, moved, 2)], ["over"; 2], "it moved before it was left");
     assert_eq!([hear(&mut inbox, before, 1), hear(&mut inbox, before, 2)], ["over"; 2]);
-    assert!(inbox.close(before.sender, before.stream), "late, and about the one before");
+    assert!(close(&mut inbox, before.sender, before.stream), "late, and about the one before");
     assert_eq!(hear(&mut inbox, next, 2), "applied");
 }
 
@@ -136,7 +142,7 @@ fn what_a_sender_said_before_it_was_reset_does_not_replace_what_it_says_since() 
     hear(&mut inbox, since, 1);
     assert_eq!(hear(&mut inbox, before, 1), "over");
     assert_eq!(hear(&mut inbox, since, 1), "repeat");
-    inbox.close(since.sender, since.stream);
+    close(&mut inbox, since.sender, since.stream);
     assert_eq!(hear(&mut inbox, before, 1), "over", "for good");
 }
 
@@ -157,10 +163,10 @@ fn what_waits_ahead_of_a_gap_goes_with_its_stream_and_with_those_that_cannot_beg
         let sender = entity(u32::try_from(generation).expect("small"));
         assert_eq!(hear(&mut inbox, says(sender, stream(1, generation)), 3), "ahead");
     }
-    inbox.close(entity(6), stream(1, 6));
+    close(&mut inbox, entity(6), stream(1, 6));
     assert_eq!(inbox.waiting(), (10, 1));
     assert_eq!(hear(&mut inbox, says(entity(7), stream(1, 7)), 1), "applied");
-    inbox.close(entity(7), stream(1, 7));
+    close(&mut inbox, entity(7), stream(1, 7));
     assert_eq!(inbox.waiting(), (0, 0));
 }
 
@@ -170,7 +176,7 @@ fn more_senders_than_an_entity_remembers_at_a_time_all_get_through_one_after_the
     for who in 1..=3 * u32::try_from(STREAMS_PER_ENTITY).expect("small") {
         let saying = says(entity(who), stream(1, who.into()));
         assert_eq!(hear(&mut inbox, saying, 1), "applied");
-        assert!(inbox.close(saying.sender, saying.stream));
+        assert!(close(&mut inbox, saying.sender, saying.stream));
     }
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
 }
@@ -184,11 +190,11 @@ fn a_table_that_is_full_takes_nothing_more_until_a_stream_is_closed_and_grows_by
     }
     assert_eq!(hear(&mut inbox, says(entity(full), stream(1, 1)), 1), "no room");
     assert_eq!(hear(&mut inbox, says(entity(0), stream(2, 9)).at(2), 1), "no room", "it would leave a floor");
-    assert!(!inbox.close(entity(full), stream(3, 1)), "a floor more");
+    assert!(!close(&mut inbox, entity(full), stream(3, 1)), "a floor more");
     assert_eq!(hear(&mut inbox, says(entity(0), stream(4, 9)).at(0), 1), "over");
     assert_eq!(inbox.received().len(), STREAMS_PER_ENTITY);
-    assert!(inbox.close(entity(0), stream(1, 1)));
-    assert!(inbox.close(entity(1), stream(1, 1)));
+    assert!(close(&mut inbox, entity(0), stream(1, 1)));
+    assert!(close(&mut inbox, entity(1), stream(1, 1)));
     assert_eq!(hear(&mut inbox, says(entity(full), stream(1, 2)), 1), "applied");
 }
 
@@ -210,8 +216,8 @@ fn with_a_verdict_go_the_streams_of_the_sessions_tools_and_its_floor() {
     hear(&mut inbox, says(tool(1), stream(1, 1)).at(0), 1);
     hear(&mut inbox, says(tool(2), stream(2, 1)).at(0), 1);
     hear(&mut inbox, says(entity(4), stream(1, 2)), 2);
-    inbox.close(entity(3), stream(1, 0));
-    inbox.close(entity(3), stream(2, 0));
+    close(&mut inbox, entity(3), stream(1, 0));
+    close(&mut inbox, entity(3), stream(2, 0));
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (2, 2));
     inbox.sweep(&verdict_on(1));
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (1, 1));
@@ -232,10 +238,10 @@ fn the_stream_of_a_sender_that_is_gone_is_over_and_whoever_holds_it_is_told_of_t
     let mut inbox = Inbox::default();
     let saying = says(entity(1), stream(1, 5));
     hear(&mut inbox, saying, 1);
-    inbox.bury(saying.sender);
+    inbox.bury(saying.sender, &Verdicts::default());
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (0, 1));
     assert_eq!(hear(&mut inbox, saying, 2), "over, in doubt");
-    inbox.close(entity(2), stream(1, 8));
+    close(&mut inbox, entity(2), stream(1, 8));
     assert_eq!(hear(&mut inbox, says(entity(3), stream(1, 7)), 1), "over");
     assert_eq!(hear(&mut inbox, saying, 1), "over, in doubt");
 }
@@ -244,7 +250,7 @@ fn the_stream_of_a_sender_that_is_gone_is_over_and_whoever_holds_it_is_told_of_t
 fn a_reset_forgets_streams_and_floors_but_not_how_much_was_applied() {
     let mut inbox = Inbox::default();
     hear(&mut inbox, says(entity(1), stream(1, 5)), 1);
-    inbox.close(entity(2), stream(2, 3));
+    close(&mut inbox, entity(2), stream(2, 3));
     inbox.reset();
     assert!(inbox.received().is_empty());
     assert_eq!(inbox.received().applied(), 1);
@@ -256,7 +262,7 @@ fn where_very_many_scenes_come_and_go_one_number_is_for_all_of_a_session_and_its
     let opened_at = |scene: u32| Place { session: Session::new(1, 1), port: Port::Scene(SceneId(scene)) };
     let id = |scene, generation| StreamId { opened_at: opened_at(scene), generation };
     for scene in 0..1_000 {
-        assert!(inbox.close(entity(1), id(scene, 1_000 - u64::from(scene))));
+        assert!(close(&mut inbox, entity(1), id(scene, 1_000 - u64::from(scene))));
         assert!(inbox.received().floors() <= FLOORS_PER_SESSION);
     }
     assert_eq!(inbox.received().floors(), 1);
@@ -269,4 +275,24 @@ fn where_very_many_scenes_come_and_go_one_number_is_for_all_of_a_session_and_its
     let next = id(7_000, 3).after(floor, opened_at(7_000), &mut latest);
     assert_eq!(hear(&mut inbox, says(entity(2), next), 1), "applied");
     assert_eq!(hear(&mut inbox, says(entity(3), stream(2, 3)), 1), "applied", "other sessions are not concerned");
+}
+
+#[test]
+fn what_is_over_of_a_session_with_a_verdict_needs_no_row_whenever_it_ends() {
+    let verdicts = verdict_on(1);
+    let mut inbox = Inbox::default();
+    for who in 1..=3 {
+        hear(&mut inbox, says(entity(who), stream(1, 4)), 1);
+    }
+    inbox.sweep(&verdicts);
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (3, 0), "they live on elsewhere");
+    inbox.close(entity(1), stream(1, 4), &verdicts);
+    inbox.bury(entity(2), &verdicts);
+    hear_under(&mut inbox, says(entity(3), stream(2, 1)).at(2), 1, &verdicts);
+    inbox.close(entity(9), stream(1, 8), &verdicts);
+    assert_eq!((inbox.received().streams(), inbox.received().floors()), (1, 0));
+    assert_eq!(inbox.received().verdicts(), 9, "its next scene must know of the verdict");
+    for (who, generation) in [(1, 4), (2, 4), (3, 4), (9, 8)] {
+        assert_eq!(hear_under(&mut inbox, says(entity(who), stream(1, generation)), 1, &verdicts), "over, in doubt");
+    }
 }
