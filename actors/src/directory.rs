@@ -28,6 +28,7 @@ pub use self::losses::LostEntity;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
+use crate::rows::{self, Rows};
 use crate::scene::{Registered, SceneActor};
 
 /// Asks for a fresh id for an entity of a scene of this node.
@@ -119,6 +120,7 @@ pub struct DirectoryActor {
     post: Post,
     clock: NodeClock,
     manager: String,
+    rows: Rows,
 }
 
 impl DirectoryActor {
@@ -137,6 +139,7 @@ impl DirectoryActor {
             post,
             clock,
             manager,
+            rows: Rows::new("slipgate_home_rows"),
         }
     }
 
@@ -261,6 +264,7 @@ impl Actor for DirectoryActor {
             }
             actor.turn([Input::Tick]);
         });
+        ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_home(actor.machine.tables())));
     }
 }
 
@@ -268,6 +272,7 @@ impl Handler<Halt> for DirectoryActor {
     type Result = ();
 
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        self.rows.take_back();
         ctx.stop();
     }
 }
@@ -375,3 +380,5 @@ impl Handler<Census> for DirectoryActor {
 const LOOKS_MAX: usize = 4_096;
 /// How often the stock is looked at; well below the first wait between its requests.
 const TICK: Duration = Duration::from_millis(50);
+/// How often rows of tables are told.
+const ROWS: Duration = Duration::from_secs(5);

@@ -27,6 +27,7 @@
 //! | [`post`] | where envelopes go |
 //! | [`restraint`] | one line per cause, and how many were left out |
 //! | [`router`] | the streams of this node's tools |
+//! | `rows` | rows of this node's tables, as gauges |
 //! | [`scene`] | a scene: its entities' bodies and their machine |
 //! | [`scenes`] | the scenes of this node; opening and ending those made at run time |
 //! | [`transport`] | the seam to the network |
@@ -46,6 +47,7 @@ pub mod member;
 pub mod post;
 pub mod restraint;
 pub mod router;
+mod rows;
 pub mod scene;
 pub mod scenes;
 pub mod transport;

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
+use crate::rows::{self, Rows};
 
 /// Messages of a tool, to be sent in this order.
 #[derive(Debug, Message)]
@@ -72,6 +73,7 @@ pub struct RouterActor {
     outputs: Vec<Output>,
     /// Who is told when nothing waits.
     patient: Vec<oneshot::Sender<()>>,
+    rows: Rows,
 }
 
 /// A batch whose tool waits for its end.
@@ -97,6 +99,7 @@ impl RouterActor {
             last_batch: 0,
             outputs: Vec::new(),
             patient: Vec::new(),
+            rows: Rows::new("slipgate_router_rows"),
         }
     }
 
@@ -207,6 +210,7 @@ impl Actor for RouterActor {
             actor.turn([Input::Tick]);
             actor.answer_ended();
         });
+        ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_router(actor.machine.tables())));
     }
 }
 
@@ -214,6 +218,7 @@ impl Handler<Halt> for RouterActor {
     type Result = ();
 
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
+        self.rows.take_back();
         ctx.stop();
     }
 }
@@ -284,3 +289,5 @@ const INDEX_BITS: u32 = 16;
 const INDEX_MAX: u64 = (1 << INDEX_BITS) - 1;
 /// How often waits are looked at: below the first of them.
 const TICK: Duration = Duration::from_millis(20);
+/// How often rows of tables are told.
+const ROWS: Duration = Duration::from_secs(5);

@@ -46,6 +46,7 @@ use crate::directory::{DirectoryActor, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
+use crate::rows::{self, Rows};
 use crate::scenes::keeper::SceneKeeper;
 use crate::types::Types;
 
@@ -123,6 +124,7 @@ pub struct SceneActor {
     /// What the keeper was told.
     told: Told,
     meters: Meters,
+    rows: Rows,
 }
 
 impl SceneActor {
@@ -149,6 +151,7 @@ impl SceneActor {
             watches: Vec::new(),
             told: Told::default(),
             meters: Meters::default(),
+            rows: Rows::new("slipgate_scene_rows"),
         }
     }
 
@@ -297,6 +300,7 @@ impl Actor for SceneActor {
         self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
         ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
         ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
+        ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_scene(&actor.machine.tables())));
     }
 }
 
@@ -305,6 +309,7 @@ impl Handler<Halt> for SceneActor {
 
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
         self.take_share_back();
+        self.rows.take_back();
         ctx.stop();
     }
 }
@@ -357,3 +362,5 @@ const ANSWERS: usize = 16;
 const TICK: Duration = Duration::from_millis(20);
 /// How often gauges are told.
 const GAUGES: Duration = Duration::from_secs(1);
+/// How often rows of tables are counted, which walks over all entities: some milliseconds for 100,000.
+const ROWS: Duration = Duration::from_secs(5);

@@ -24,6 +24,7 @@ mod port;
 mod rebuild;
 mod records;
 mod succession;
+mod tables;
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ use self::pace::Pace;
 pub use self::port::{HomeEvent, Input, Lost, Output, Tally};
 use self::records::Records;
 use self::succession::Coming;
+pub use self::tables::Tables;
 use crate::bounds::QUESTIONS_WAITING;
 use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;

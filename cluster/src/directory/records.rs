@@ -84,6 +84,14 @@ impl Records {
         }
     }
 
+    /// Ids that have a record, or had a place for one.
+    pub(super) fn len(&self) -> usize {
+        match &self.kept {
+            Kept::Issued(records) => records.len(),
+            Kept::Passed(records) => records.len(),
+        }
+    }
+
     /// Every record, by id.
     pub(super) fn iter(&self) -> Box<dyn Iterator<Item = (OnlineId, Record)> + '_> {
         let id = |counter| OnlineId::new(self.range, counter);

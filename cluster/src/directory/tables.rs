@@ -1,0 +1,36 @@
+//! How much a home remembers.
+
+use super::Directory;
+use super::records::Records;
+
+/// Rows of a home's tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// Ranges that it keeps records of.
+    pub ranges: usize,
+    /// Ids with a record, or that were given out here: those of the dead are kept.
+    pub records: usize,
+    /// Labels of those that live.
+    pub labels: usize,
+    /// Ranges that are not complete.
+    pub coming: usize,
+    /// Questions about them.
+    pub waiting: usize,
+    /// Ranges that are not handed over yet.
+    pub bequests: usize,
+}
+
+impl Directory {
+    /// Rows of the tables.
+    #[must_use]
+    pub fn tables(&self) -> Tables {
+        Tables {
+            ranges: self.ranges.len(),
+            records: self.held.keys().filter_map(|range| self.ranges.get(range)).map(Records::len).sum(),
+            labels: self.labels.len(),
+            coming: self.coming.len(),
+            waiting: self.waiting.len(),
+            bequests: self.bequests.len(),
+        }
+    }
+}
