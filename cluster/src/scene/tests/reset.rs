@@ -7,7 +7,7 @@ use super::driver::{
 };
 use crate::message::{Control, Data, Image, Message, Prepare};
 use crate::moves::Outcome;
-use crate::stream::{Inbox, Received, SendStream};
+use crate::stream::{Inbox, Received, SendStream, StreamId};
 use crate::view::Verdicts;
 use crate::{Epoch, Limits, Record};
 
@@ -209,4 +209,17 @@ fn what_never_left_before_its_senders_own_reset_comes_back_unknown_too() {
     let mut driver = half_sent();
     let out = driver.record(1, reset(), None);
     assert_eq!((bounced(&out), sent_bases(&out)), (vec![Bounce::Unknown; 2], vec![]));
+}
+
+#[test]
+fn an_acknowledgement_that_counts_from_another_reset_is_about_other_numbers() {
+    let mut driver = Driver::active();
+    driver.sends(1, 8);
+    driver.record(8, Record::registered(own(2)), None);
+    let stream = StreamId { opened_at: own(1).into(), generation: 1 };
+    let mut left_after = |base| {
+        driver.hear(Control::Ack { entity: entity(8), stream, upto: 1, owner: own(2), epoch: epoch(1), base });
+        driver.scene.stand(entity(1)).map(|stand| stand.unacknowledged)
+    };
+    assert_eq!([left_after(REBUILT), left_after(Epoch::ZERO)], [Some(1), Some(0)]);
 }
