@@ -150,6 +150,7 @@ async fn forest_within(limits: Limits) -> Mailbox<SceneActor> {
         clock,
         types: Types::built_in(),
         limits,
+        on_panic: slipgate_cluster::scene::OnPanic::Park,
         directory,
         chronicle: Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64),
         threads: vec![Thread { arbiter: None, router }],
