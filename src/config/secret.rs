@@ -14,8 +14,14 @@ pub struct Secret(String);
 
 /// Why a text is not a token. It does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("not a token: 1 to 256 visible ASCII characters, no spaces")]
-pub struct SecretError;
+pub enum SecretError {
+    /// It would not fit into an HTTP header.
+    #[error("not a token: 1 to 256 visible ASCII characters, no spaces")]
+    Unfit,
+    /// It is [`Secret::MASK`], which was copied out of a dump: a node would take it, and everybody knows it.
+    #[error("not a token: *** stands for one in what `config show` prints; write the token itself")]
+    Mask,
+}
 
 impl Secret {
     /// What is printed in place of any secret.
@@ -25,11 +31,15 @@ impl Secret {
     ///
     /// # Errors
     ///
-    /// If it is empty, too long, or would not fit into an HTTP header.
+    /// If it is empty, too long, or would not fit into an HTTP header; if it is what dumps show in place of one.
     pub fn new(text: impl Into<String>) -> Result<Self, SecretError> {
         let text = text.into();
         let fits = (1..=256).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
-        if fits { Ok(Self(text)) } else { Err(SecretError) }
+        match text.as_str() {
+            Self::MASK => Err(SecretError::Mask),
+            _ if fits => Ok(Self(text)),
+            _ => Err(SecretError::Unfit),
+        }
     }
 
     /// The text itself.
@@ -73,7 +83,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_into_a_header_is_no_token() {
         for text in ["", "two words", "line\nbreak", "caf\u{e9}"] {
-            assert_eq!(Secret::new(text), Err(SecretError));
+            assert_eq!(Secret::new(text), Err(SecretError::Unfit));
         }
+    }
+
+    #[test]
+    fn what_a_dump_shows_in_place_of_a_token_is_none() {
+        assert_eq!(Secret::new(Secret::MASK), Err(SecretError::Mask));
+        assert!(Secret::new("****").is_ok());
     }
 }
