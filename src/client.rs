@@ -70,6 +70,7 @@ pub struct Client {
     at: String,
     token: Option<String>,
     timeout: Duration,
+    slack: Duration,
 }
 
 /// An answer with its HTTP status, for those to whom another status than 200 is no problem.
@@ -95,7 +96,7 @@ impl Client {
             .max_idle_age(IDLE_MAX)
             .user_agent(concat!("slipgate/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { agent: config.new_agent(), at: at.to_owned(), token, timeout }
+        Self { agent: config.new_agent(), at: at.to_owned(), token, timeout, slack: SLACK }
     }
 
     /// The address that is asked.
@@ -114,6 +115,13 @@ impl Client {
     #[must_use]
     pub fn within(&self, timeout: Duration) -> Self {
         Self { timeout, ..self.clone() }
+    }
+
+    /// The same client, that waits no longer than its time-out: where what is asked takes the node no time, and whoever
+    /// asks counts on the time.
+    #[must_use]
+    pub fn without_slack(&self) -> Self {
+        Self { slack: Duration::ZERO, ..self.clone() }
     }
 
     /// Reads `path`, which begins with a slash and may carry parameters.
@@ -192,7 +200,7 @@ impl Client {
 
     /// A little longer than the node is asked to wait, so that its own answer comes first.
     fn patience(&self) -> Duration {
-        self.timeout + SLACK
+        self.timeout + self.slack
     }
 
     fn raw(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Raw, CallError> {

@@ -89,3 +89,13 @@ fn what_is_no_address_is_not_asked() {
     let error = client.get::<ClusterReport>("/api/v1/status").expect_err("no address");
     assert!(matches!(error, CallError::Unreachable { .. }), "{error:?}");
 }
+
+#[test]
+fn a_check_waits_for_as_long_as_it_was_told_to_and_no_longer() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let at = listener.local_addr().expect("an address");
+    let asked = client(at).within(Duration::from_millis(100));
+    assert_eq!((asked.patience(), asked.without_slack().patience()), (asked.timeout() + SLACK, asked.timeout()));
+    let error = asked.without_slack().get_raw("/health/live").expect_err("nobody answers");
+    assert!(matches!(error, CallError::Late { within, .. } if within == asked.timeout()), "{error:?}");
+}
