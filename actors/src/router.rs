@@ -74,6 +74,8 @@ pub struct RouterActor {
     /// Who is told when nothing waits.
     patient: Vec<oneshot::Sender<()>>,
     rows: Rows,
+    /// Of the view that the machine has.
+    view_version: u64,
 }
 
 /// A batch whose tool waits for its end.
@@ -100,6 +102,7 @@ impl RouterActor {
             outputs: Vec::new(),
             patient: Vec::new(),
             rows: Rows::new("slipgate_router_rows"),
+            view_version: 0,
         }
     }
 
@@ -175,6 +178,14 @@ impl RouterActor {
         change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
     }
 
+    /// Hands a new view in before the tick that acts on it.
+    fn look_at_view(&mut self) {
+        let version = self.post.view_version();
+        if version != self.view_version && self.turn([Input::View(self.post.view())]) {
+            self.view_version = version;
+        }
+    }
+
     /// A report of nothing yet, by this life of the node.
     fn blank(&self) -> SendReport {
         SendReport { incarnation: self.me.session.incarnation.0, ..SendReport::default() }
@@ -207,6 +218,7 @@ impl Actor for RouterActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         ctx.run_interval(TICK, |actor, _| {
+            actor.look_at_view();
             actor.turn([Input::Tick]);
             actor.answer_ended();
         });

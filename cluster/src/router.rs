@@ -13,17 +13,20 @@
 
 mod closing;
 mod lines;
+mod rehomed;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use slipgate_entity::OnlineId;
 
 use self::closing::Closings;
 use self::lines::{Line, Lines, Slot};
+use self::rehomed::Rehomed;
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::scene::Orphan;
 use crate::stream::{End, Known, SendStream, Speaker, StreamId, StreamOutput};
-use crate::{Epoch, Limits, Now, Own, Place, Record};
+use crate::{Epoch, Limits, Now, Own, Place, Record, View};
 
 /// Names a message for the tool that sent it; chosen by the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +58,8 @@ pub enum Input {
     /// Streams that their senders leave behind: what is unacknowledged passes to this router, and so does closing
     /// them.
     Adopt(Vec<Orphan>),
+    /// The cluster has changed.
+    View(Arc<View>),
     /// Time passes.
     Tick,
 }
@@ -129,6 +134,7 @@ pub struct Router {
     closings: Closings,
     /// Kept between steps for its room; empty.
     sends: Vec<StreamOutput>,
+    rehomed: Rehomed,
     opened: u64,
     asked: u64,
     waiting: usize,
@@ -146,6 +152,7 @@ impl Router {
             due: BTreeSet::new(),
             closings: Closings::default(),
             sends: Vec::new(),
+            rehomed: Rehomed::default(),
             opened: 0,
             asked: 0,
             waiting: 0,
@@ -181,6 +188,7 @@ impl Router {
                     self.adopt(orphan, now, out);
                 }
             }
+            Input::View(view) => self.see(view),
             Input::Tick => self.tick(now, out),
         }
     }
@@ -236,6 +244,11 @@ impl Router {
             | Control::Inherited { .. }
             | Control::Close { .. } => {}
         }
+    }
+
+    fn see(&mut self, view: Arc<View>) {
+        let lines = self.due.iter().filter_map(|&(_, id, entity)| Some(self.lines.get(self.lines.find(entity, id)?)));
+        self.rehomed.see(view, lines.filter(|line| line.stream.waiting() > 0).map(|line| line.stream.entity()));
     }
 
     /// The home's word on a receiver.
@@ -457,7 +470,7 @@ impl Router {
             line.stream.tick(&line.speaker, now, &self.limits, &mut self.sends);
             self.keep(slot, before, now, out);
         }
-        let mut ask = BTreeSet::new();
+        let mut ask = self.rehomed.portion();
         self.closings.tick(now, &self.limits, out, &mut ask);
         for entity in ask {
             self.ask(entity, out);

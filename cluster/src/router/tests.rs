@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
+use crate::view::Home;
 use crate::{Epoch, Port, Record, Session};
 
 fn me() -> Place {
@@ -428,4 +429,36 @@ fn a_stop_that_counts_from_another_reset_or_beyond_what_was_said_or_is_not_the_o
     assert!(hear(&mut router, stopped(1, 3, true, Epoch::ZERO)).is_empty());
     assert!(hear_from(&mut router, own(3), stopped(1, 1, true, Epoch::ZERO), Now(1)).is_empty(), "it does not own it");
     assert_eq!(router.waiting(), 2);
+}
+
+fn home_at(version: u64, session: Session) -> Arc<View> {
+    let homes = [(RangeId(1), Home::first(RangeId(1), session))].into();
+    Arc::new(View { version, homes, ..View::default() })
+}
+
+fn asked(out: &[Output]) -> usize {
+    out.iter().filter(|output| matches!(output, Output::AskHome { .. })).count()
+}
+
+#[test]
+fn a_home_that_is_named_anew_is_asked_at_once_about_receivers_that_messages_wait_for() {
+    let mut router = at_rest();
+    router.handle(Input::View(home_at(1, Session::new(2, 1))), Now(1), &mut Vec::new());
+    send(&mut router, &[(2, 2)]);
+    assert_eq!(asked(&tick(&mut router, 10)), 0, "the first view names a home, but nobody had waited for it");
+    router.handle(Input::View(home_at(2, Session::new(2, 1))), Now(20), &mut Vec::new());
+    assert_eq!(asked(&tick(&mut router, 20)), 0, "it is the same one");
+    router.handle(Input::View(home_at(3, Session::new(3, 1))), Now(30), &mut Vec::new());
+    let out = tick(&mut router, 30);
+    assert!(matches!(out[..], [Output::AskHome { entity: receiver, .. }] if receiver == entity(2)), "{out:?}");
+    assert_eq!(asked(&tick(&mut router, 40)), 0, "once");
+}
+
+#[test]
+fn many_receivers_of_a_new_home_are_asked_for_in_portions() {
+    let mut router = Router::new(me(), Limits::default());
+    (1..=1_000).for_each(|counter| drop(send(&mut router, &[(counter.into(), counter)])));
+    router.handle(Input::View(home_at(1, Session::new(3, 1))), Now(1), &mut Vec::new());
+    let portions: Vec<_> = (2..5).map(|now| asked(&tick(&mut router, now))).collect();
+    assert_eq!(portions, [512, 488, 0]);
 }
