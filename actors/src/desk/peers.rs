@@ -1,10 +1,11 @@
 //! Asking the desks of other nodes.
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use slipgate_cluster::message::{Control, Message as Said, ToolMessage};
+use futures_util::future::{Either, join_all, select};
+use slipgate_cluster::message::{Control, Message as Said, Nonce, ToolMessage};
 use slipgate_cluster::view::{Member, View};
 use slipgate_cluster::{Place, Port, Record};
 use slipgate_entity::OnlineId;
@@ -68,26 +69,65 @@ impl Office {
         join_all(asking).await
     }
 
-    /// The record of an entity, from its home.
+    /// The record of an entity, from its home; from the next one, if another is named meanwhile.
     ///
-    /// None: the home knows of no such entity.
+    /// None: nobody is the home of such an entity.
     pub(super) async fn record(&self, entity: OnlineId) -> Result<Option<Record>, Problem> {
-        let Some(home) = self.around.post.home_of(entity) else { return Ok(None) };
-        let unreachable = || home_unreachable(entity, &self.around.post.view());
-        if self.around.post.is_gone(home.session) || self.around.post.view().is_replaced(home.session) {
-            return Err(unreachable());
+        let post = &self.around.post;
+        let asking = async {
+            loop {
+                let home = post.home_of(entity)?;
+                let moved_on = post.await_view(|view| (view.home_of(entity.range()) != Some(home)).then_some(()));
+                let asked = async {
+                    if post.is_gone(home.session) || post.view().is_replaced(home.session) {
+                        return None;
+                    }
+                    match self.ask_home(home, entity).await {
+                        Some(None) => {
+                            // It is not the home yet, or not any more: it knows another view than this node.
+                            tokio::time::sleep(REPEAT_EVERY).await;
+                            Some(None)
+                        }
+                        said => said,
+                    }
+                };
+                match select(pin!(asked), pin!(moved_on)).await {
+                    Either::Left((Some(Some(record)), _)) => return Some(Some(record)),
+                    Either::Left((None, _)) => return Some(None),
+                    Either::Left((Some(None), _)) | Either::Right(_) => {}
+                }
+            }
+        };
+        match timeout(HOME_WAIT, asking).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Some(record))) => Ok(Some(record)),
+            Ok(Some(None)) | Err(_) => Err(home_unreachable(entity, &post.view())),
         }
+    }
+
+    /// What a node says that is taken for the home of an entity. None: nothing; inside, that it is not the home.
+    async fn ask_home(&self, home: Place, entity: OnlineId) -> Option<Option<Record>> {
         let (asker, answer) = oneshot::channel();
-        let nonce = self.nonce();
         if home.session == self.around.post.me() {
             self.around.directory.tell(Look { entity, reply: asker });
-            return timeout(HOME_WAIT, answer).await.ok().and_then(Result::ok).ok_or_else(unreachable);
+            return answer.await.ok();
         }
+        let nonce = self.nonce();
         self.records.borrow_mut().insert(nonce, asker);
-        let query = Said::Control(Control::Query { entity, nonce });
-        let answer = timeout(HOME_WAIT, self.insist(home, query, answer)).await;
-        self.records.borrow_mut().remove(&nonce);
-        answer.ok().flatten().ok_or_else(unreachable)
+        let _asked = Asked { office: self, nonce };
+        self.insist(home, Said::Control(Control::Query { entity, nonce }), answer).await
+    }
+}
+
+/// A question to a home that is open, until it is dropped.
+struct Asked<'a> {
+    office: &'a Office,
+    nonce: Nonce,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.office.records.borrow_mut().remove(&self.nonce);
     }
 }
 

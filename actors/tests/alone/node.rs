@@ -116,6 +116,39 @@ impl Node {
         self.keeper.tell(Seen(view));
     }
 
+    /// A door in place of the link to another node, which it makes known.
+    pub(crate) fn link(&mut self, session: Session) -> Kept {
+        let kept = Kept::default();
+        self.post.link(session, Arc::new(kept.clone()));
+        let text = format!("n{}", session.node.0);
+        let member = Member { session, name: name(&text), address: String::new(), admin: String::new() };
+        self.change(|view| {
+            view.members.insert(session.node, member);
+        });
+        kept
+    }
+
+    /// The next view, with that home.
+    pub(crate) fn name_home(&mut self, range: RangeId, session: Session) {
+        self.change(|view| {
+            view.homes.insert(range, Home::first(range, session));
+        });
+    }
+
+    /// The next view, with a verdict on that session.
+    pub(crate) fn bury(&mut self, session: Session) {
+        self.change(|view| {
+            view.dead.insert(session.node, session.incarnation);
+        });
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut View)) {
+        self.version += 1;
+        let mut view = View { version: self.version, ..View::clone(&self.post.view()) };
+        change(&mut view);
+        self.post.set_view(Arc::new(view));
+    }
+
     pub(crate) fn scene(&self, scene: SceneId) -> Mailbox<SceneActor> {
         self.scenes.get(scene).expect("it is open")
     }
@@ -127,9 +160,9 @@ impl Node {
 
     /// Takes what the manager is told until it is asked for what is looked for.
     pub(crate) async fn await_request<T>(&self, what: &str, find: impl Fn(&ManagerRequest) -> Option<T>) -> T {
-        let find = |message: &Message| match message {
-            Message::Manager(ManagerMessage::Request(request)) => find(request),
-            _ => None,
+        let find = |message: &Message| {
+            let Message::Manager(ManagerMessage::Request(request)) = message else { return None };
+            find(request)
         };
         self.told.await_one(what, find).await
     }
@@ -148,7 +181,7 @@ impl Kept {
     }
 
     /// Takes what comes until it is what is looked for.
-    async fn await_one<T>(&self, what: &str, find: impl Fn(&Message) -> Option<T>) -> T {
+    pub(crate) async fn await_one<T>(&self, what: &str, find: impl Fn(&Message) -> Option<T>) -> T {
         let found = async {
             loop {
                 if let Some(found) = self.taken().iter().find_map(&find) {

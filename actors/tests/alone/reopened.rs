@@ -16,7 +16,7 @@ use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName}
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::lone_node::{Node, asker, me};
+use crate::node::{Node, asker, me};
 
 #[actix_rt::test]
 async fn nothing_that_was_meant_for_a_scene_comes_to_the_next_one_of_its_number() {

@@ -7,7 +7,7 @@ use slipgate_cluster::{Place, Port};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{self, Answer, CloseReport, Problem, ProblemKind, Question};
 
-use crate::lone_node::{Node, me};
+use crate::node::{Node, me};
 
 const DUNGEON: SceneId = SceneId(0x1_8000);
 
@@ -69,9 +69,9 @@ async fn with_dungeon() -> Node {
 
 /// The manager closes the scene as it is asked to.
 async fn grant(node: &mut Node) {
-    let request = node.await_request("close the dungeon", |request| match request {
-        ManagerRequest::CloseScene { request, scene: DUNGEON, .. } => Some(*request),
-        _ => None,
+    let request = node.await_request("close the dungeon", |request| {
+        let ManagerRequest::CloseScene { request, scene, .. } = request else { return None };
+        (*scene == DUNGEON).then_some(*request)
     });
     let request = request.await;
     node.show(Some((DUNGEON, SceneStage::Closing(Clearing::Move))));
