@@ -60,7 +60,7 @@ use slipgate_actors::desk::Desk;
 use slipgate_proto::admin::{Answer, Problem, Question};
 use socket2::SockRef;
 
-pub use reply::status_of;
+pub use reply::{SILENT, status_of};
 
 /// Largest request body, in bytes: 1,024 messages of 256 bytes each.
 pub const BODY_BYTES_MAX: usize = 256 * 1024;

@@ -20,6 +20,8 @@ use thiserror::Error;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
+use crate::admin::SILENT;
+
 pub use path::segment;
 pub use stream::Events;
 
@@ -80,6 +82,8 @@ pub struct Raw {
     pub status: u16,
     /// The body.
     pub text: String,
+    /// Nodes that did not answer, and of which something is missing.
+    pub silent: Vec<String>,
 }
 
 impl Client {
@@ -131,6 +135,17 @@ impl Client {
     /// If there is no answer, or it is a problem.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
         self.answer(self.get_raw(path)?)
+    }
+
+    /// Reads a list, and the names of the nodes of which something is missing in it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer, or it is a problem.
+    pub fn list<T: DeserializeOwned>(&self, path: &str) -> Result<(Vec<T>, Vec<String>), CallError> {
+        let mut raw = self.get_raw(path)?;
+        let silent = std::mem::take(&mut raw.silent);
+        Ok((self.answer(raw)?, silent))
     }
 
     /// Reads `path`, whatever its status is.
@@ -206,8 +221,10 @@ impl Client {
     fn raw(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Raw, CallError> {
         let mut response = response.map_err(|error| self.failure(error))?;
         let status = response.status().as_u16();
+        let silent = response.headers().get(SILENT).and_then(|names| names.to_str().ok()).unwrap_or_default();
+        let silent = silent.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
         let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).lossy_utf8(true).read_to_string();
-        Ok(Raw { status, text: text.map_err(|error| self.failure(error))? })
+        Ok(Raw { status, text: text.map_err(|error| self.failure(error))?, silent })
     }
 
     fn answer<T: DeserializeOwned>(&self, raw: Raw) -> Result<T, CallError> {

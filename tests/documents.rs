@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// Types whose variants are numbered on the wire, and where they are declared.
-const VARIANTS: [(&str, &str); 24] = [
+const VARIANTS: [(&str, &str); 25] = [
     ("cluster/src/message.rs", "Message"),
     ("cluster/src/message.rs", "Control"),
     ("cluster/src/message.rs", "Sender"),
@@ -38,6 +38,7 @@ const VARIANTS: [(&str, &str); 24] = [
     ("proto/src/admin.rs", "Question"),
     ("proto/src/admin.rs", "Answer"),
     ("proto/src/admin/drain.rs", "DrainOrder"),
+    ("proto/src/admin/partial.rs", "Rows"),
 ];
 
 /// Reports that desks give each other, and where they are declared.

@@ -4,6 +4,8 @@
 mod closing;
 #[path = "alone/home.rs"]
 mod home;
+#[path = "alone/lists.rs"]
+mod lists;
 #[path = "alone/node.rs"]
 mod node;
 #[path = "alone/reopened.rs"]

@@ -11,10 +11,12 @@
 
 mod drain;
 mod json_text;
+mod partial;
 mod scenes;
 mod sending;
 
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
+pub use partial::{PartialList, Rows};
 pub use scenes::{Clearing, CloseReport};
 pub use sending::{Outgoing, SendReport};
 
@@ -186,6 +188,8 @@ pub enum Answer {
     Closed(CloseReport),
     /// It takes messages again.
     Unparked(EntityRow),
+    /// A list without what silent nodes have.
+    Partial(PartialList),
 }
 
 /// The cluster at a glance.

@@ -128,7 +128,8 @@ impl<O: Oracle> Reader<O> {
             | Answer::Lost(_)
             | Answer::Drain(_)
             | Answer::Opened(_)
-            | Answer::Closed(_) => Ok(Vec::new()),
+            | Answer::Closed(_)
+            | Answer::Partial(_) => Ok(Vec::new()),
         }
     }
 

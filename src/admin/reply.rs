@@ -4,9 +4,12 @@ use actix_web::error::{JsonPayloadError, PathError, QueryPayloadError};
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
-use slipgate_proto::admin::{Answer, Problem, ProblemKind};
+use slipgate_proto::admin::{Answer, PartialList, Problem, ProblemKind, Rows};
 
 use super::BODY_BYTES_MAX;
+
+/// Header of a list that lacks what these nodes have: their names, with commas between.
+pub const SILENT: &str = "slipgate-silent";
 
 /// HTTP status of a kind of problem.
 #[must_use]
@@ -78,6 +81,14 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Drain(report) => ok.json(report),
         Answer::Opened(report) => ok.json(report),
         Answer::Closed(report) => ok.json(report),
+        Answer::Partial(PartialList { rows, silent }) => {
+            ok.insert_header((SILENT, silent.join(",")));
+            match rows {
+                Rows::Entities(rows) => ok.json(rows),
+                Rows::Moves(reports) => ok.json(reports),
+                Rows::Lost(rows) => ok.json(rows),
+            }
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use clap::Args;
 use slipgate_proto::admin::{EntityRow, LostRow, MoveReport, NodeReport};
 
-use super::console::{Column, Console, micros, number, or_dash, text};
-use super::failure::Failure;
+use super::console::{Column, Console, micros, number, or_dash, printable, text};
+use super::failure::{Exit, Failure};
 use crate::admin::body::{ENTITIES_MAX, MOVES_MAX};
 use crate::client::{Client, segment};
 
@@ -50,16 +50,27 @@ pub fn entities(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>)
         return lost(args, client, console);
     }
     let scene = args.scene.as_ref().map(|scene| format!("&scene={}", segment(scene))).unwrap_or_default();
-    let rows: Vec<EntityRow> = client.get(&format!("/api/v1/entities?limit={}{scene}", args.limit))?;
+    let (rows, silent) = client.list::<EntityRow>(&format!("/api/v1/entities?limit={}{scene}", args.limit))?;
     console.list(&rows, &entity_columns())?;
     if rows.len() == args.limit as usize {
         console.note(&format!("there may be more than these {}; see --limit and --scene", args.limit));
     }
-    Ok(())
+    whole(&silent)
+}
+
+/// A list is told as far as it goes; that it lacks something is told after it.
+fn whole(silent: &[String]) -> Result<(), Failure> {
+    if silent.is_empty() {
+        return Ok(());
+    }
+    let who = printable(&silent.join(", "));
+    Err(Failure::new(Exit::Timeout, "silent", format!("no answer from {who}"))
+        .with_state("what is there is missing from the list")
+        .with_hint("slipgate nodes"))
 }
 
 fn lost(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
-    let rows: Vec<LostRow> = client.get(&format!("/api/v1/lost?limit={}", args.limit))?;
+    let (rows, silent) = client.list::<LostRow>(&format!("/api/v1/lost?limit={}", args.limit))?;
     let columns = [
         text("ENTITY", |row: &LostRow| row.entity.clone()),
         text("LABEL", |row| or_dash(row.label.as_deref())),
@@ -67,7 +78,8 @@ fn lost(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Resu
         text("NODE", |row| row.node.clone()),
         number("LIFE", |row| row.incarnation.to_string()),
     ];
-    Ok(console.list(&rows, &columns)?)
+    console.list(&rows, &columns)?;
+    whole(&silent)
 }
 
 /// Lists moves, newest first.
@@ -76,7 +88,7 @@ fn lost(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>) -> Resu
 ///
 /// If there is no answer.
 pub fn moves(args: &MovesArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
-    let moves: Vec<MoveReport> = client.get(&format!("/api/v1/moves?limit={}", args.limit))?;
+    let (moves, silent) = client.list::<MoveReport>(&format!("/api/v1/moves?limit={}", args.limit))?;
     let columns = [
         text("MOVE", |one: &MoveReport| one.id.clone()),
         text("ENTITY", |one| one.label.as_ref().unwrap_or(&one.entity).clone()),
@@ -89,7 +101,8 @@ pub fn moves(args: &MovesArgs, client: &Client, console: &mut Console<'_>) -> Re
         number("HELD", |one| one.cost.held.to_string()),
         number("EPOCH", |one| one.epoch.to_string()),
     ];
-    Ok(console.list(&moves, &columns)?)
+    console.list(&moves, &columns)?;
+    whole(&silent)
 }
 
 /// Columns of a list of nodes.

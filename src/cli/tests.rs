@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 use serde_json::Value;
-use slipgate_proto::admin::{Answer, MoveReport, Problem, ProblemKind, Question, SendReport};
+use slipgate_proto::admin::{Answer, MoveReport, PartialList, Problem, ProblemKind, Question, Rows, SendReport};
 
 use super::*;
 use crate::admin::canned::{self, Canned};
@@ -338,4 +338,19 @@ fn a_pipe_that_closes_early_is_no_failure() {
 #[test]
 fn the_command_line_holds_together() {
     Cli::command().debug_assert();
+}
+
+#[test]
+fn a_list_that_lacks_what_a_silent_node_has_is_told_and_is_no_success() {
+    let rows = [
+        (&["entities"][..], Rows::Entities(vec![canned::row()])),
+        (&["moves"], Rows::Moves(vec![canned::moved()])),
+        (&["entities", "--lost"], Rows::Lost(Vec::new())),
+    ];
+    for (line, rows) in rows {
+        let partial = PartialList { rows, silent: vec!["n2".into(), "n3".into()] };
+        let done = check_code(Canned::by(move |_| Ok(Answer::Partial(partial.clone()))), line, 5);
+        assert!(done.out.lines().count() > usize::from(line.len() == 1), "{line:?}: {done:?}");
+        assert!(done.err.starts_with("error: no answer from n2, n3\n  what is there is missing"), "{done:?}");
+    }
 }

@@ -8,7 +8,8 @@ use slipgate_cluster::Own;
 use slipgate_cluster::view::{Member, SceneStage, View};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{
-    Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, Problem, ProblemKind, Question,
+    Answer, ClusterReport, Cursor, EntityRow, Event, LostRow, MoveReport, NodeReport, PartialList, Problem,
+    ProblemKind, Question, Rows,
 };
 
 use super::resolve::{self, Named, member_of};
@@ -29,13 +30,16 @@ impl Office {
                     .await
             }
             Question::Entities { scene: None, limit } => {
-                let rows = self.rows(|_| Question::Entities { scene: None, limit }).await;
-                Ok(Answer::Entities(first(rows, limit)))
+                let gathered = self.gather(|_| Question::Entities { scene: None, limit }, entities_in).await;
+                Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
-            Question::Lost { limit } => Ok(Answer::Lost(self.lost(limit).await)),
+            Question::Lost { limit } => {
+                let gathered = self.gather(|_| Question::Lost { limit }, lost_in).await;
+                Ok(gathered.first(limit).into_answer(Answer::Lost, Rows::Lost))
+            }
             Question::Find { text, limit } => {
-                let rows = self.rows(|_| Question::Find { text: text.clone(), limit }).await;
-                Ok(Answer::Entities(first(rows, limit)))
+                let gathered = self.gather(|_| Question::Find { text: text.clone(), limit }, entities_in).await;
+                Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
             Question::Show { entity } => self.show_anywhere(&entity).await,
             Question::Spawn { type_name, scene, label, count } => {
@@ -65,7 +69,11 @@ impl Office {
                 self.close_scene(&scene, clearing, wait, Duration::from_millis(timeout_ms)).await
             }
             Question::Drain { node, order } => self.drain(&node, order).await,
-            Question::Moves { limit } => Ok(Answer::Moves(self.moves(limit).await)),
+            Question::Moves { limit } => {
+                let mut gathered = self.gather(|_| Question::Moves { limit }, moves_in).await;
+                gathered.rows.sort_by_key(|report| std::cmp::Reverse(report.began_ms));
+                Ok(gathered.first(limit).into_answer(Answer::Moves, Rows::Moves))
+            }
             Question::Events { after, limit } => Ok(Answer::Events(self.events(&after, limit).await)),
         }
     }
@@ -182,35 +190,21 @@ impl Office {
         ClusterReport { nodes, ..self.cluster_report() }
     }
 
-    async fn rows(self: &Rc<Self>, question: impl Fn(&Member) -> Question) -> Vec<EntityRow> {
-        let mut rows = Vec::new();
-        for (_, answer) in self.ask_all(question).await {
-            if let Ok(Answer::Entities(found)) = answer {
-                rows.extend(found);
+    /// What every node has to say. Of one that is dead nothing is missing: there is nothing any more.
+    async fn gather<T>(
+        self: &Rc<Self>,
+        question: impl Fn(&Member) -> Question,
+        rows_in: impl Fn(Answer) -> Option<Vec<T>>,
+    ) -> Gathered<T> {
+        let mut gathered = Gathered { rows: Vec::new(), silent: Vec::new() };
+        for (member, answer) in self.ask_all(question).await {
+            match answer.ok().and_then(&rows_in) {
+                Some(rows) => gathered.rows.extend(rows),
+                None if self.around.post.view().is_dead(member.session) => {}
+                None => gathered.silent.push(member.name.to_string()),
             }
         }
-        rows
-    }
-
-    async fn lost(self: &Rc<Self>, limit: u32) -> Vec<LostRow> {
-        let mut lost = Vec::new();
-        for (_, answer) in self.ask_all(|_| Question::Lost { limit }).await {
-            if let Ok(Answer::Lost(some)) = answer {
-                lost.extend(some);
-            }
-        }
-        first(lost, limit)
-    }
-
-    async fn moves(self: &Rc<Self>, limit: u32) -> Vec<MoveReport> {
-        let mut moves = Vec::new();
-        for (_, answer) in self.ask_all(|_| Question::Moves { limit }).await {
-            if let Ok(Answer::Moves(some)) = answer {
-                moves.extend(some);
-            }
-        }
-        moves.sort_by_key(|report| std::cmp::Reverse(report.began_ms));
-        first(moves, limit)
+        gathered
     }
 
     async fn events(self: &Rc<Self>, after: &[Cursor], limit: u32) -> Vec<Event> {
@@ -228,6 +222,36 @@ impl Office {
     }
 }
 
+/// Rows of all who answered, and the names of those who did not.
+struct Gathered<T> {
+    rows: Vec<T>,
+    silent: Vec<String>,
+}
+
+impl<T> Gathered<T> {
+    fn first(mut self, limit: u32) -> Self {
+        self.rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        self
+    }
+
+    fn into_answer(self, whole: fn(Vec<T>) -> Answer, partial: fn(Vec<T>) -> Rows) -> Answer {
+        let Self { rows, silent } = self;
+        if silent.is_empty() { whole(rows) } else { Answer::Partial(PartialList { rows: partial(rows), silent }) }
+    }
+}
+
+fn entities_in(answer: Answer) -> Option<Vec<EntityRow>> {
+    if let Answer::Entities(rows) = answer { Some(rows) } else { None }
+}
+
+fn lost_in(answer: Answer) -> Option<Vec<LostRow>> {
+    if let Answer::Lost(rows) = answer { Some(rows) } else { None }
+}
+
+fn moves_in(answer: Answer) -> Option<Vec<MoveReport>> {
+    if let Answer::Moves(rows) = answer { Some(rows) } else { None }
+}
+
 /// Lays the nodes' events into one order, by their clocks; those of one node stay as they are.
 fn merge(mut told: Vec<VecDeque<Event>>) -> Vec<Event> {
     let mut events = Vec::with_capacity(told.iter().map(VecDeque::len).sum());
@@ -240,11 +264,6 @@ fn merge(mut told: Vec<VecDeque<Event>>) -> Vec<Event> {
         };
         events.extend(earliest.pop_front());
     }
-}
-
-fn first<T>(mut rows: Vec<T>, limit: u32) -> Vec<T> {
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    rows
 }
 
 fn silent_node(member: &Member, view: &View) -> NodeReport {

@@ -6,8 +6,8 @@ use slipgate_cluster::moves::Cost;
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
     Answer, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event,
-    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, ParkedReport, PauseReport, Problem, ProblemKind,
-    Question, SceneReport, SendReport,
+    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, ParkedReport, PartialList, PauseReport, Problem,
+    ProblemKind, Question, Rows, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -79,6 +79,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Opened(scene()),
         Answer::Closed(closed()),
         Answer::Unparked(row()),
+        Answer::Partial(PartialList { rows: Rows::Entities(vec![row()]), silent: vec!["n2".into()] }),
     ];
     let names = [
         "nodes",
@@ -96,6 +97,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         "opened",
         "closed",
         "unparked",
+        "partial",
     ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
