@@ -91,7 +91,8 @@ pub enum Input {
     LinkDown(Session),
     /// A session answered a probe over its link.
     ProbeAnswered(Session),
-    /// A session said goodbye: it stops as planned. Also: its welcome reached nobody.
+    /// A session said goodbye: it stops as planned. Also: its welcome reached nobody. It is dead at once, or as soon as
+    /// the lease of an earlier life of its node has ended.
     Left(Session),
     /// Time passed.
     Tick,
@@ -228,13 +229,26 @@ impl Manager {
         }
         if leaves {
             out.push(Output::Event(ManagerEvent::Left { session }));
-            self.bury(&[session], out);
+            self.part_with(session, out);
         }
         if presence == Presence::Linked {
             // It may have missed a view while there was no link, and the manager's own new life with it.
             out.push(Output::Tell { to: session, reply: ManagerReply::View(self.told.clone()) });
         }
         self.decide_held_by(session, now, out);
+    }
+
+    /// A session has said goodbye. A verdict is on all lives up to it: an earlier one that may still run, cut off, has
+    /// its lease first. Until then nobody is to be sent where nobody is any more.
+    fn part_with(&mut self, session: Session, out: &mut Vec<Output>) {
+        let earlier = self.ending.iter().filter(|(earlier, _)| earlier.node == session.node);
+        let Some(until) = earlier.map(|(_, until)| *until).max() else { return self.bury(&[session], out) };
+        let life = self.lives.get_mut(&session.node).expect("every member has a life");
+        (life.lease_until, life.lease_ended) = (until, true);
+        if !self.stored.view.is_draining(session) {
+            self.commit(vec![Write::Draining(session)], out);
+            out.push(Output::TellAll(ManagerReply::View(self.told.clone())));
+        }
     }
 
     /// What was renewed while nobody listened is not known, as after a restart.

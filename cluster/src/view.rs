@@ -123,8 +123,8 @@ pub struct View {
     pub scenes: BTreeMap<SceneId, ScenePlacement>,
     /// Homes by range.
     pub homes: BTreeMap<RangeId, Home>,
-    /// Verdicts: every life of the node up to this one is over. A life's lease ends before the next one's
-    /// verdict, so one number a node is enough.
+    /// Verdicts: every life of the node up to this one is over. A verdict waits for the
+    /// leases of all earlier lives, so one number a node is enough.
     pub dead: BTreeMap<NodeId, Incarnation>,
     /// Lives that are about to stop: they take nobody in, and nobody should be sent there.
     pub draining: BTreeMap<NodeId, Incarnation>,

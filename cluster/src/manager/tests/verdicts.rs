@@ -72,6 +72,26 @@ fn a_goodbye_is_a_verdict_at_once() {
 }
 
 #[test]
+fn a_goodbye_is_no_verdict_while_the_lease_of_an_earlier_life_still_runs() {
+    let mut world = World::new();
+    let first = world.join("a");
+    world.link(first, true);
+    let second = world.replace(first);
+    let out = world.give(Input::Left(second));
+    assert_eq!(died(&out), [], "the first may still be running, cut off");
+    assert!(!world.manager.view().takes_homes(second), "nobody is sent there, though");
+    let third = world.join("a");
+    assert_eq!(third.incarnation, Incarnation(3), "its name is free");
+    assert_eq!(died(&world.give(Input::Left(third))), []);
+    world.wait_ms(10_999);
+    assert_eq!(world.give(Input::Tick), []);
+    world.wait_ms(1);
+    assert_eq!(died(&world.give(Input::Tick)), [first, second, third]);
+    world.wait_ms(60_000);
+    assert_eq!(world.give(Input::Tick), []);
+}
+
+#[test]
 fn a_life_that_was_replaced_is_dead_only_when_its_own_lease_has_ended() {
     let mut world = World::new();
     let first = world.join("a");
