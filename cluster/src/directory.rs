@@ -59,6 +59,8 @@ pub struct Directory {
     /// Questions about ranges that are not complete, for when they are.
     waiting: BTreeMap<(OnlineId, Place), Control>,
     bequests: BTreeMap<RangeId, Bequest>,
+    /// Records in a page that is handed over.
+    page: usize,
     /// The terms up to which ranges are handed over.
     given: BTreeMap<RangeId, u32>,
     /// Set while the homes are to be given away.
@@ -90,11 +92,19 @@ impl Directory {
             coming: BTreeMap::new(),
             waiting: BTreeMap::new(),
             bequests: BTreeMap::new(),
+            page: bequest::PAGE,
             given: BTreeMap::new(),
             retiring: None,
             ownership: Ownership::default(),
             labels: FixedMap::default(),
         }
+    }
+
+    /// The same, handing `page` records over at a time: so that what a few entities do takes several pages.
+    #[must_use]
+    pub fn with_page(self, page: usize) -> Self {
+        assert!(page > 0, "a page of no records leads nowhere");
+        Self { page, ..self }
     }
 
     /// The record of `entity`, if this is the complete home of its range. An id that was never given out, or is
@@ -219,11 +229,13 @@ impl Directory {
         }
     }
 
-    /// Whatever dead sessions own is lost. The epoch rises, or those who wait for it would never be told.
+    /// Whatever dead sessions own is lost, as soon as its home is complete. The epoch rises, or those who wait for it would
+    /// never be told.
     fn bury(&mut self, out: &mut Vec<Output>) {
         let buried: Vec<_> = self.ownership.owners().filter(|owner| self.view.is_dead(owner.session)).collect();
         for owner in buried {
-            for entity in self.ownership.list(owner).to_vec() {
+            let known = |entity: &OnlineId| self.standing(entity.range()) == Standing::Complete;
+            for entity in self.ownership.list(owner).iter().copied().filter(known).collect::<Vec<_>>() {
                 let record = self.ranges.get(&entity.range()).and_then(|records| records.get(entity.counter()));
                 let record = record.expect("an entity with an owner has a record");
                 let hit = self.swap(entity, (owner, record.epoch), record.buried());

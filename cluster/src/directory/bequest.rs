@@ -28,6 +28,7 @@ pub(super) struct Bequest {
     records: Option<VecDeque<Heirloom>>,
     absent_is_lost: bool,
     after: Option<OnlineId>,
+    page: usize,
     pace: Pace,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct Estate {
 }
 
 impl Bequest {
-    pub(super) fn new(home: &Home, estate: Option<Estate>) -> Self {
+    pub(super) fn new(home: &Home, estate: Option<Estate>, page: usize) -> Self {
         let kept = estate.iter().flat_map(|estate| &estate.records).filter(|record| record.record.owner.is_some());
         Self {
             heir: home.session,
@@ -57,6 +58,7 @@ impl Bequest {
             absent_is_lost: estate.as_ref().is_some_and(|estate| estate.absent_is_lost),
             records: estate.map(|estate| estate.records),
             after: None,
+            page,
             pace: Pace::fresh(),
         }
     }
@@ -74,8 +76,8 @@ impl Bequest {
         let legacy = match &self.records {
             None => Legacy::Unknown,
             Some(records) => Legacy::Page {
-                records: records.iter().take(PAGE).cloned().collect(),
-                more: records.len() > PAGE,
+                records: records.iter().take(self.page).cloned().collect(),
+                more: records.len() > self.page,
                 absent_is_lost: self.absent_is_lost,
             },
         };
@@ -90,7 +92,7 @@ impl Bequest {
         }
         self.pace = Pace::fresh();
         let Some(records) = &mut self.records else { return true };
-        let page = records.len().min(PAGE);
+        let page = records.len().min(self.page);
         if let Some(last) = records.drain(..page).next_back() {
             self.after = Some(last.entity);
         }
@@ -104,4 +106,4 @@ pub(super) fn directory_of(session: Session) -> Place {
 }
 
 /// Records in a page: some 10 KiB with ordinary labels.
-const PAGE: usize = 128;
+pub(super) const PAGE: usize = 128;

@@ -1,7 +1,8 @@
 //! Ranges that come to this session, or go from it: as the manager's view says, and as the others answer.
 //!
 //! Keeps: what was learnt on the way to a complete home is told to those it concerns and to nobody else; who
-//! takes a range over does so from the very session that the view names.
+//! takes a range over does so from the very session that the view names; an epoch of a term is told with one record: of
+//! what is handed over nobody hears before all of it is there, and nobody is buried.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ impl Directory {
             }
             let mine = estates.iter().position(|(range, term, _)| *range == home.range && term + 1 == home.term);
             let estate = mine.map(|at| estates.swap_remove(at).2);
-            self.bequests.insert(home.range, Bequest::new(home, estate));
+            self.bequests.insert(home.range, Bequest::new(home, estate, self.page));
         }
     }
 
@@ -309,16 +310,23 @@ impl Directory {
             known.set_absent(Record::absent(term, absent_is_lost));
         }
         for Heirloom { entity, record, label } in records {
-            let record = record.in_term(term);
-            self.enter(entity, record, label);
-            if let Some(owner) = record.owner {
-                let control = Control::RecordIs { entity, record, nonce: None };
-                out.push(Output::Tell { to: owner.into(), control });
-            }
+            self.enter(entity, record.in_term(term), label);
         }
         if !more {
             out.push(Output::Event(HomeEvent::Inherited { range, term, from, kept }));
             self.complete(range, out);
+            self.tell_owners(range, out);
+        }
+    }
+
+    /// The records are the home's word from here on. Not page by page: a hand-over that is cut short begins the same
+    /// term anew, and whoever had been told would know an epoch that comes to say something else.
+    fn tell_owners(&self, range: RangeId, out: &mut Vec<Output>) {
+        for (entity, record) in self.ranges.get(&range).into_iter().flat_map(Records::iter) {
+            if let Some(owner) = record.owner {
+                let control = Control::RecordIs { entity, record, nonce: None };
+                out.push(Output::Tell { to: owner.into(), control });
+            }
         }
     }
 

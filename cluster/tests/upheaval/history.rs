@@ -9,7 +9,7 @@ use slipgate_cluster::message::Sender;
 use slipgate_cluster::moves::{MoveId, Outcome};
 use slipgate_cluster::scene::Ticket;
 use slipgate_cluster::{Own, Session, router};
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, RangeId};
 
 /// Everything one sender said to one receiver.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,8 @@ pub(crate) struct History {
     pub(crate) reset: BTreeSet<OnlineId>,
     /// Those that were despawned: where everybody dies who knew of it, a home may take them for lost.
     pub(crate) despawned: BTreeSet<OnlineId>,
+    /// Ranges of which a page came to their next home that was not the last, and in which term.
+    pub(crate) begun: BTreeSet<(RangeId, u32)>,
     pub(crate) lines: BTreeMap<(Sender, OnlineId), Line>,
     pub(crate) moves: BTreeMap<MoveId, MoveStory>,
     /// Who was asked, and how often it answered.

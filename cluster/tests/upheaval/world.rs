@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use slipgate_cluster::directory::{self, Directory, HomeEvent};
+use slipgate_cluster::legacy::Legacy;
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::router::{self, Router};
 use slipgate_cluster::scene::{Input, OnPanic, Route, Settings, answer_for_a_missing_scene};
@@ -17,6 +18,9 @@ use super::stage::Stage;
 
 /// Virtual time between two ticks.
 const TICK_US: u64 = 10_000;
+
+/// Records in a page that is handed over: a node has a few entities.
+const PAGE: usize = 2;
 
 /// What a world is made of.
 #[derive(Clone, Debug)]
@@ -87,7 +91,7 @@ impl World {
             session,
             has_crashed: false,
             view: Arc::default(),
-            directory: Directory::new(session),
+            directory: Directory::new(session).with_page(PAGE),
             router: Router::new(Place { session, port: Port::Router(0) }, self.plan.limits.clone()),
             range: None,
             spawned: 0,
@@ -163,6 +167,10 @@ impl World {
             return;
         };
         self.note(|| format!("{from:?} -> {to:?}: {message:?}"));
+        if let Message::Control(Control::Bequest { range, term, legacy: Legacy::Page { more: true, .. }, .. }) = message
+        {
+            self.history.begun.insert((range, term));
+        }
         match (to.port, message) {
             (Port::Scene(scene), message) => {
                 let addressed = |stage: &Stage| stage.me() == Own::new(to.session, scene);
@@ -213,7 +221,10 @@ impl World {
         match event {
             HomeEvent::Rebuilt { .. } => self.history.count("rebuilt"),
             HomeEvent::Inherited { .. } => self.history.count("handed over"),
-            HomeEvent::Rebuilding { range, .. } => {
+            HomeEvent::Rebuilding { range, term, .. } => {
+                if self.history.begun.contains(&(*range, *term)) {
+                    self.history.count("hand-over cut short");
+                }
                 let before = self.manager.view.homes[range].before;
                 let is_alive = |session| self.nodes.iter().any(|node| node.session == session && !node.has_crashed);
                 if before.is_some_and(is_alive) {

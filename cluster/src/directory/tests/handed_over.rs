@@ -1,7 +1,8 @@
 //! Homes that are handed over by whoever kept them, at a planned stop.
 
 use super::super::{HomeEvent, Input, Output, Standing};
-use super::town::{RANGE, Town, active, asked, entity, events, home_at, lost, own, passed, session, told};
+use super::town::{RANGE, Town, active, asked, claim, entity, events, home_at, lost, own, passed, session, told};
+use crate::claim::Stake;
 use crate::legacy::Legacy;
 use crate::manager::ManagerRequest;
 use crate::message::{Control, Nonce};
@@ -166,6 +167,46 @@ fn a_former_home_that_dies_before_the_last_page_is_rebuilt_as_if_it_had_handed_n
     new.claims(3, vec![active(0, 1)]);
     assert_eq!(new.directory.record(entity(0)), Some(passed(3, 1, 1)));
     assert_eq!(new.directory.record(entity(1)), Some(Record::absent(1, true)));
+}
+
+#[test]
+fn a_term_that_nobody_was_told_of_begins_again_when_a_hand_over_is_cut_short() {
+    let (_, mut new, first) = heir_of(200);
+    let mut said = Vec::new();
+    for output in first {
+        if let Output::Tell { control, .. } = output {
+            said.extend(new.hear(home_at(1), control));
+        }
+    }
+    assert_eq!(
+        told(&said),
+        [],
+        "who hears of the first page acts on it, and the rebuilt records begin at the same epoch"
+    );
+    new.dies(1);
+    new.see();
+    new.claims(2, vec![]);
+    let said = new.claims(3, vec![active(0, 1)]);
+    assert_eq!(told(&said), [(own(3).into(), 0, passed(3, 1, 1), None)]);
+    assert_eq!(new.directory.record(entity(1)), Some(Record::absent(1, true)));
+}
+
+#[test]
+fn an_owner_that_dies_in_between_is_lost_once_and_only_by_a_complete_home() {
+    let (_, mut new, first) = heir_of(200);
+    for output in first {
+        if let Output::Tell { control, .. } = output {
+            new.hear(home_at(1), control);
+        }
+    }
+    new.dies(3);
+    assert_eq!(lost(&new.see()), []);
+    new.dies(1);
+    new.see();
+    let said =
+        new.claims(2, vec![claim(0, Stake::Staged { label: Epoch::new(0, 2), source: own(3), nonce: Nonce(1) })]);
+    assert_eq!(lost(&said), [], "a copy of it goes on");
+    assert_eq!(new.directory.record(entity(0)).and_then(|record| record.owner), Some(own(2)));
 }
 
 #[test]
