@@ -238,9 +238,9 @@ impl Directory {
             for entity in self.ownership.list(owner).iter().copied().filter(known).collect::<Vec<_>>() {
                 let record = self.ranges.get(&entity.range()).and_then(|records| records.get(entity.counter()));
                 let record = record.expect("an entity with an owner has a record");
-                let hit = self.swap(entity, (owner, record.epoch), record.buried());
-                assert!(hit, "expected the record of {entity} to name {owner:?}, found {record:?}");
+                assert!(record.names(owner), "expected the record of {entity} to name {owner:?}, found {record:?}");
                 let label = self.labels.remove(&entity);
+                self.change(entity, record.buried());
                 out.push(Output::Lost(Lost { entity, label, owner }));
             }
         }
@@ -249,26 +249,34 @@ impl Directory {
     fn swap(&mut self, entity: OnlineId, expected: (Own, Epoch), new: Record) -> bool {
         // Nobody is buried twice: what a dead session would own would never be looked for again.
         let for_the_dead = new.owner.is_some_and(|owner| self.view.is_dead(owner.session));
-        let Some(records) = self.ranges.get_mut(&entity.range()) else { return false };
-        let Some(record) = records.get_mut(entity.counter()) else { return false };
+        let Some(records) = self.ranges.get(&entity.range()) else { return false };
+        let Some(record) = records.get(entity.counter()) else { return false };
         let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
-        let is_next = new.epoch.previous() == Some(record.epoch) && !new.epoch.is_last();
+        // The last change of a term is kept for the verdict.
+        let leaves_one = !new.epoch.is_last() && !new.epoch.next().is_last();
+        let is_next = new.epoch.previous() == Some(record.epoch) && leaves_one;
         let same_streams = new.base == record.base;
-        let well_formed = is_next && same_streams && (new.data == record.data || new.data == new.epoch);
-        if !as_expected || !well_formed || for_the_dead {
-            return false;
+        let same_copy = new.data == record.data || new.data == new.epoch;
+        // Whom a death has taken is for the home to say.
+        let well_formed = is_next && same_streams && same_copy && !new.lost;
+        let hits = as_expected && well_formed && !for_the_dead;
+        if hits {
+            self.change(entity, new);
         }
-        *record = new;
-        match new.owner {
-            Some(owner) => self.ownership.assign(entity, owner),
-            None => {
-                if !new.lost {
-                    self.labels.remove(&entity);
-                }
-                self.ownership.retire(entity)
-            }
-        };
-        true
+        hits
+    }
+
+    /// Replaces the record of an entity that has one.
+    fn change(&mut self, entity: OnlineId, new: Record) {
+        let records = self.ranges.get_mut(&entity.range());
+        let record = records.and_then(|records| records.get_mut(entity.counter()));
+        *record.expect("only what has a record is changed") = new;
+        if let Some(owner) = new.owner {
+            self.ownership.assign(entity, owner);
+        } else {
+            self.labels.remove(&entity);
+            self.ownership.retire(entity);
+        }
     }
 
     fn reclaim(&mut self, from: Place, entity: OnlineId, me: Own) {

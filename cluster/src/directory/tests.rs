@@ -75,6 +75,29 @@ fn a_repeated_cas_does_not_hit_twice() {
 }
 
 #[test]
+fn nobody_but_the_home_says_that_an_entity_is_lost() {
+    let mut directory = directory();
+    let stands = Record::registered(own(1, 1));
+    for new in [stands.buried(), Record { owner: Some(own(2, 1)), ..stands.buried() }] {
+        assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, new)), [(own(1, 1).into(), stands)]);
+    }
+}
+
+#[test]
+fn the_last_epoch_before_a_terms_end_is_kept_for_the_verdict() {
+    let mut directory = directory();
+    let near = Record { epoch: Epoch::new(0, u32::MAX - 2), ..Record::registered(own(1, 1)) };
+    *directory.ranges.get_mut(&RANGE).and_then(|records| records.get_mut(4)).expect("it is registered") = near;
+    let told = ask(&mut directory, own(1, 1), cas(own(1, 1), near.epoch, near.changed_to(Some(own(1, 1)))));
+    assert_eq!(told, [(own(1, 1).into(), near)]);
+    let dead = View { version: 1, dead: [(NodeId(1), Incarnation(1))].into(), ..View::default() };
+    let mut out = Vec::new();
+    directory.handle(Input::View(dead.into()), Now(0), &mut out);
+    let record = directory.record(entity()).expect("a record");
+    assert_eq!((record.owner, record.lost, record.epoch.is_last()), (None, true, false));
+}
+
+#[test]
 fn a_cas_is_accepted_only_from_the_old_or_the_new_owners_node() {
     let mut directory = directory();
     let new = Record::handed_to(own(2, 1), Epoch::FIRST.next(), Epoch::ZERO);
