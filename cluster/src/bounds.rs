@@ -72,6 +72,10 @@ pub const SCENES: usize = 8_192;
 /// left, and as many again that live there. What a scene says beyond is left out.
 pub const CLAIMS_PER_SCENE: usize = 1 << 20;
 
+/// Records of one range that a former home may hand over: as many as four scenes may claim, some 300 MB. Of a home that
+/// hands over more nothing is taken, and every scene is asked instead.
+pub const HEIRLOOMS: usize = 4 * CLAIMS_PER_SCENE;
+
 /// Questions about entities that wait at a home until it is complete. Whoever asks beyond repeats it.
 pub const QUESTIONS_WAITING: usize = 1 << 16;
 

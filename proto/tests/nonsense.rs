@@ -173,15 +173,18 @@ fn a_home_that_comes_to_be_survives_whatever_scenes_and_its_predecessor_say() {
         let mut speaker = Speaker::new(seed);
         let mut home = Directory::new(ME.session);
         let mut out = Vec::new();
-        let dead = if seed % 2 == 0 { [(NodeId(2), Incarnation(1))].into() } else { BTreeMap::new() };
+        // Whose entities are lost as soon as the home is complete.
+        let mut dead = BTreeMap::from([(NodeId(u16::MAX), Incarnation(u32::MAX))]);
+        if seed % 2 == 0 {
+            dead.insert(NodeId(2), Incarnation(1));
+        }
         home.handle(directory::Input::View(Arc::new(View { dead, ..named.clone() })), Now(0), &mut out);
         for step in 0..300 {
-            let from = if seed % 2 == 0 {
-                Place::from(ME)
-            } else {
-                Place { session: Session::new(2, 1), port: Port::Directory }
+            let (from, said) = match speaker.below(if seed % 2 == 0 { 1 } else { 3 }) {
+                0 => (Place::from(ME), speaker.claims()),
+                1 => (peer(), speaker.claims()),
+                _ => (Place { port: Port::Directory, ..peer() }, speaker.legacy()),
             };
-            let said = if seed % 2 == 0 { speaker.claims() } else { speaker.legacy() };
             home.handle(directory::Input::Heard { from, control: said }, Now(step * 50_000), &mut out);
             home.handle(directory::Input::Tick, Now(step * 50_000), &mut out);
             home.handle(

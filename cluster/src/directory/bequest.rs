@@ -3,8 +3,8 @@
 //! The former home answers nobody from the moment it knows of the next one, so its records are final, and one
 //! page after the other is enough. A page is said again until it is acknowledged.
 //!
-//! Leaves out: a former home that dies before the last page. Then the next one asks every scene (`rebuild`), as if
-//! it had been handed nothing.
+//! Leaves out: a former home that dies before the last page, or whose pages are none of an honest home. Then the next
+//! one asks every scene (`rebuild`), as if it had been handed nothing.
 
 use std::collections::VecDeque;
 
@@ -12,6 +12,7 @@ use slipgate_entity::{OnlineId, RangeId};
 
 use super::Output;
 use super::pace::Pace;
+use crate::bounds::HEIRLOOMS;
 use crate::legacy::{Heirloom, Legacy};
 use crate::message::Control;
 use crate::view::Home;
@@ -37,6 +38,7 @@ pub(super) struct Bequest {
 pub(super) struct Inheritance {
     pub(super) before: Session,
     pub(super) after: Option<OnlineId>,
+    pub(super) taken: usize,
     pub(super) kept: u64,
 }
 
@@ -97,6 +99,24 @@ impl Bequest {
             self.after = Some(last.entity);
         }
         records.is_empty()
+    }
+}
+
+impl Inheritance {
+    /// Goes on by the records of the page that is next. Refuses what no honest home hands over: ids that do not rise or
+    /// are of another range, a lost one with an owner, a page that leads nowhere, more than [`HEIRLOOMS`].
+    #[must_use]
+    pub(super) fn take(&mut self, range: RangeId, records: &[Heirloom], more: bool) -> bool {
+        for Heirloom { entity, record, .. } in records {
+            let rises = entity.range() == range && self.after.is_none_or(|after| *entity > after);
+            if !rises || record.lost && record.owner.is_some() {
+                return false;
+            }
+            self.after = Some(*entity);
+            self.kept += u64::from(record.owner.is_some());
+        }
+        self.taken += records.len();
+        self.taken <= HEIRLOOMS && !(more && records.is_empty())
     }
 }
 

@@ -15,6 +15,7 @@ use super::pace::Pace;
 use super::rebuild::{Rebuild, stakes};
 use super::records::Records;
 use super::{Directory, HomeEvent, Lost, Output};
+use crate::bounds::LABEL_BYTES;
 use crate::claim::{Claim, Stake};
 use crate::legacy::{Heirloom, Legacy};
 use crate::manager::ManagerRequest;
@@ -137,7 +138,7 @@ impl Directory {
             if view.is_dead(before) {
                 self.rebuild(home, now, out);
             } else {
-                let inheritance = Inheritance { before, after: None, kept: 0 };
+                let inheritance = Inheritance { before, after: None, taken: 0, kept: 0 };
                 self.coming.insert(home.range, Coming::Inherited(inheritance));
             }
         }
@@ -151,7 +152,7 @@ impl Directory {
         self.coming.insert(range, Coming::Rebuilt(Box::new(rebuild)));
     }
 
-    /// A former home that cannot hand over any more, or never could: what it handed over counts for nothing.
+    /// A former home that cannot hand over any more, or never could, or hands over what no home has: nothing of it counts.
     fn rebuild_instead(&mut self, range: RangeId, now: Now, out: &mut Vec<Output>) {
         let Some(home) = self.view.homes.get(&range).copied() else { return };
         self.let_go(range);
@@ -254,10 +255,9 @@ impl Directory {
     fn enter(&mut self, entity: OnlineId, record: Record, label: Option<String>) {
         let records = self.ranges.get_mut(&entity.range()).expect("a range that comes to be has its records");
         records.insert(entity.counter(), record);
-        if let Some(owner) = record.owner {
-            self.ownership.assign(entity, owner);
-        }
-        if let Some(label) = label {
+        let Some(owner) = record.owner else { return };
+        self.ownership.assign(entity, owner);
+        if let Some(label) = label.filter(|label| label.len() <= LABEL_BYTES) {
             self.labels.insert(entity, label);
         }
     }
@@ -302,9 +302,9 @@ impl Directory {
         let Legacy::Page { records, more, absent_is_lost } = legacy else {
             return self.rebuild_instead(range, now, out);
         };
-        let records: Vec<_> = records.into_iter().filter(|heirloom| heirloom.entity.range() == range).collect();
-        inheritance.after = records.last().map(|last| last.entity).max(after);
-        inheritance.kept += records.iter().filter(|heirloom| heirloom.record.owner.is_some()).count() as u64;
+        if !inheritance.take(range, &records, more) {
+            return self.rebuild_instead(range, now, out);
+        }
         let (from, kept) = (inheritance.before, inheritance.kept);
         if let Some(known) = self.ranges.get_mut(&range) {
             known.set_absent(Record::absent(term, absent_is_lost));

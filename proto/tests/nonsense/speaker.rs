@@ -282,9 +282,17 @@ impl Speaker {
 
     /// What a former home may say to the next one.
     pub(crate) fn legacy(&mut self) -> Control {
-        let records =
-            (0..self.below(4)).map(|_| Heirloom { entity: self.entity(), record: self.record(), label: None });
-        let page = Legacy::Page { records: records.collect(), more: self.below(2) == 0, absent_is_lost: false };
+        let heirloom = |entity, record| Heirloom { entity, record, label: None };
+        let mut records: Vec<_> = (0..self.below(4)).map(|_| heirloom(self.entity(), self.record())).collect();
+        match self.below(4) {
+            0 => records.extend(records.first().map(|first| heirloom(first.entity, Record::never()))),
+            1 => {}
+            _ => {
+                records.retain(|heirloom| heirloom.entity.range() == RangeId(1));
+                records.sort_by_key(|heirloom| heirloom.entity);
+            }
+        }
+        let page = Legacy::Page { records, more: self.below(2) == 0, absent_is_lost: false };
         let legacy = if self.below(9) == 0 { Legacy::Unknown } else { page };
         Control::Bequest { range: RangeId(1), term: self.term(), after: self.after(), legacy }
     }

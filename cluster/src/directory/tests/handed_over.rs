@@ -1,9 +1,11 @@
 //! Homes that are handed over by whoever kept them, at a planned stop.
 
+use slipgate_entity::{OnlineId, RangeId};
+
 use super::super::{HomeEvent, Input, Output, Standing};
 use super::town::{RANGE, Town, active, asked, claim, entity, events, home_at, lost, own, passed, session, told};
 use crate::claim::Stake;
-use crate::legacy::Legacy;
+use crate::legacy::{Heirloom, Legacy};
 use crate::manager::ManagerRequest;
 use crate::message::{Control, Nonce};
 use crate::{Epoch, Incarnation, NodeId, Record};
@@ -207,6 +209,39 @@ fn an_owner_that_dies_in_between_is_lost_once_and_only_by_a_complete_home() {
         new.claims(2, vec![claim(0, Stake::Staged { label: Epoch::new(0, 2), source: own(3), nonce: Nonce(1) })]);
     assert_eq!(lost(&said), [], "a copy of it goes on");
     assert_eq!(new.directory.record(entity(0)).and_then(|record| record.owner), Some(own(2)));
+}
+
+fn page(records: Vec<Heirloom>) -> Control {
+    let legacy = Legacy::Page { records, more: false, absent_is_lost: false };
+    Control::Bequest { range: RANGE, term: 1, after: None, legacy }
+}
+
+fn heirloom(counter: u32, record: Record) -> Heirloom {
+    Heirloom { entity: entity(counter), record, label: None }
+}
+
+#[test]
+fn of_a_page_that_no_honest_home_hands_over_nothing_counts_and_everybody_is_asked() {
+    let lives = Record::registered(own(3));
+    let elsewhere = Heirloom { entity: OnlineId::new(RangeId(4), 1), record: lives, label: None };
+    let pages = [
+        vec![heirloom(4, lives), heirloom(4, lives.changed_to(None))],
+        vec![heirloom(4, lives), heirloom(3, lives)],
+        vec![heirloom(4, Record { lost: true, ..lives })],
+        vec![elsewhere],
+    ];
+    for records in pages {
+        let (_, mut new, _) = heir_of(1);
+        new.dies(3);
+        new.see();
+        new.hear(home_at(1), page(records.clone()));
+        let out = new.pass(1);
+        assert_eq!(asked(&out).len(), 2, "{records:?}");
+        assert!(new.directory.ownership().is_empty());
+        new.claims(1, vec![]);
+        new.claims(2, vec![]);
+        assert_eq!(new.directory.standing(RANGE), Standing::Complete, "{records:?}");
+    }
 }
 
 #[test]
