@@ -280,7 +280,8 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
         ),
         ManagerEvent::CounterExhausted { session, .. } => tracing::error!(
             event = "range.exhausted", peer = %name(*session),
-            "no range of ids is left, or this node has had as many as a life may; it asked in vain and will not be able to spawn"
+            "no range of ids is left, the cluster has as many as its view has room for, or this node has had as many as a life \
+             may; it asked in vain and will not be able to spawn"
         ),
         ManagerEvent::NotMember { session } => tracing::warn!(
             event = "node.superseded", peer = %name(*session),

@@ -68,6 +68,11 @@ pub const NODES: usize = 1_024;
 /// into a handshake.
 pub const SCENES: usize = 8_192;
 
+/// Ranges that a cluster may ever have given out. Each start of a process takes one, each is a row of the view, of
+/// some 14 bytes and at most 30, and none is removed: the view must fit into a handshake beside [`NODES`] and [`SCENES`].
+/// A process that starts beyond it joins, and spawns nothing.
+pub const HOMES: usize = 1 << 15;
+
 /// Claims of one scene on the entities of one range, while its home is rebuilt: as many as a scene remembers to have
 /// left, and as many again that live there. What a scene says beyond is left out.
 pub const CLAIMS_PER_SCENE: usize = 1 << 20;

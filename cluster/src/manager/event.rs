@@ -102,7 +102,8 @@ pub enum ManagerEvent {
         /// How many.
         ranges: u64,
     },
-    /// A counter has no range left, or the session has had more than it may; the request stays unanswered.
+    /// A counter has no range left, the view has no room for the home of another one, or the session has had more than
+    /// it may; the request stays unanswered.
     CounterExhausted {
         /// Which counter.
         counter: Counter,

@@ -5,7 +5,7 @@ use slipgate_entity::RangeId;
 use super::life::Presence;
 use super::scenes::SceneWish;
 use super::{Counter, Grant, Manager, ManagerEvent, ManagerReply, ManagerRequest, Output, Write};
-use crate::bounds::RANGES_PER_SESSION;
+use crate::bounds::{HOMES, RANGES_PER_SESSION};
 use crate::view::{Home, Made};
 use crate::{Now, Session};
 
@@ -93,7 +93,8 @@ impl Manager {
             return;
         }
         let range = self.stored.counters.get(&counter).copied().unwrap_or(FIRST_RANGE);
-        let Some(next) = range.0.checked_add(1).map(RangeId) else {
+        let has_room = self.stored.view.homes.len() < HOMES;
+        let Some(next) = range.0.checked_add(1).filter(|_| has_room).map(RangeId) else {
             out.push(Output::Event(ManagerEvent::CounterExhausted { counter, session }));
             return;
         };

@@ -3,6 +3,8 @@
 use slipgate_entity::RangeId;
 
 use super::*;
+use crate::bounds::HOMES;
+use crate::view::Home;
 
 #[test]
 fn ranges_are_issued_from_1_upwards_each_once() {
@@ -153,4 +155,17 @@ fn the_last_range_is_never_issued_and_nothing_wraps() {
     world.manager.stored.counters.insert(Counter::Online, RangeId(u32::MAX));
     let exhausted = ManagerEvent::CounterExhausted { counter: Counter::Online, session: a };
     assert_eq!(world.ask_range(a, 1), [Output::Event(exhausted)]);
+}
+
+#[test]
+fn a_cluster_has_no_more_ranges_than_its_view_has_room_for() {
+    let mut world = World::new();
+    let a = world.join("a");
+    let first = world.range(a, 1).expect("a range");
+    for range in (first.0..).take(HOMES).map(RangeId) {
+        world.manager.stored.view.homes.insert(range, Home::first(range, a));
+    }
+    let exhausted = ManagerEvent::CounterExhausted { counter: Counter::Online, session: a };
+    assert_eq!(world.ask_range(a, 2), [Output::Event(exhausted)]);
+    assert_eq!(world.range(a, 1), Some(first), "what was granted stays so");
 }
