@@ -180,8 +180,10 @@ impl Scene {
             (Some(_), Phase::Active | Phase::Reserving(_) | Phase::Deciding(_)) => Departure::Superseded,
         };
         // Only a commit changes `data`, and the first one after ours is the target's: it took over, and its
-        // copy of the streams is the one that counts, whatever became of the entity since.
-        let moved = record.data != live.data;
+        // copy of the streams is the one that counts, whatever became of the entity since. While a despawn is
+        // decided no copy is on its way: a home that does not know the dead tells of an earlier one, which is none.
+        let is_despawning = matches!(live.phase, Phase::Deciding(Deciding { why: Why::Despawn(_), .. }));
+        let moved = if is_despawning { record.data > live.data } else { record.data != live.data };
         out.push(Output::Remove { entity, why });
         // The copy that counted last may have said more than this one knows of.
         let outdated = record.lost || record.base > live.base;

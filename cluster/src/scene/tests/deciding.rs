@@ -106,6 +106,18 @@ fn a_despawn_that_hits_removes_the_entity_and_passes_its_windows_on() {
 }
 
 #[test]
+fn a_despawn_that_the_next_home_tells_of_without_its_record_passes_the_windows_on_too() {
+    let mut driver = Driver::active();
+    driver.sends(1, 8);
+    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    let out = driver.record(1, Record::absent(1, false), None);
+    assert_eq!(answers(&out), [(Ticket(5), Answer::Despawned)]);
+    let adopted = out.iter().find_map(|output| if let Output::Adopt(streams) = output { Some(streams) } else { None });
+    let windows = adopted.map(|streams| streams.iter().map(|orphan| orphan.stream.waiting()).collect::<Vec<_>>());
+    assert_eq!(windows, Some(vec![1]), "dead is not lost: what it said last is still to be answered");
+}
+
+#[test]
 fn a_despawn_whose_record_rose_repeats_its_cas_under_a_fresh_nonce() {
     let mut driver = Driver::active();
     let first = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
