@@ -208,7 +208,8 @@ impl Scene {
     fn give_up_sender(&mut self, sender: OnlineId, receiver: OnlineId, died: Epoch) {
         let Some(live) = self.live.get_mut(&receiver).filter(|live| live.is_active()) else { return };
         live.missing.remove(&sender);
-        if live.inbox.received().open(Sender::Entity(sender)).is_some_and(|open| open.epoch < died) {
+        // The router that it left its streams to speaks with the very epoch of its death.
+        if live.inbox.received().open(Sender::Entity(sender)).is_some_and(|open| open.epoch <= died) {
             live.inbox.bury(Sender::Entity(sender), &self.verdicts);
         }
         self.note_swept(receiver);

@@ -8,7 +8,7 @@ use super::driver::{
 };
 use crate::message::{Control, Data, Image, Message, Nonce, Sender};
 use crate::stream::{Received, StreamId};
-use crate::{Epoch, Incarnation, Limits, NodeId, Own, Record, Session, View};
+use crate::{Epoch, Incarnation, Limits, NodeId, Own, Place, Port, Record, Session, View};
 
 /// Node 3 is dead, of version 5 on.
 fn verdict(driver: &mut Driver, version: u64) -> Vec<Output> {
@@ -122,6 +122,22 @@ fn a_sender_that_was_despawned_is_given_time_for_its_router_to_close_the_stream(
     driver.record(9, dead, nonce);
     driver.pass(30_000);
     assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0), "or nobody, and it was only late");
+}
+
+#[test]
+fn a_sender_whose_router_spoke_last_and_died_is_not_waited_for_for_ever() {
+    let dead = Record::registered(at_three()).changed_to(None);
+    let mut driver = Driver::active();
+    let stream = StreamId { opened_at: at_three().into(), generation: 4 };
+    // The router that a window is left to speaks with the epoch of the sender's death.
+    let (sender, reply_to) = (Sender::Entity(entity(9)), Place { port: Port::Router(0), ..at_three().into() });
+    let data = Data { stream, sender, reply_to, epoch: dead.epoch, ..data(1) };
+    driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) });
+    verdict(&mut driver, 5);
+    let nonce = question(&driver.pass(0));
+    driver.record(9, dead, nonce);
+    driver.pass(30_000);
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
 }
 
 #[test]
