@@ -63,6 +63,11 @@ impl Scene {
     pub(super) fn ask_to_decide(&self, entity: OnlineId, out: &mut Vec<Output>) {
         let live = &self.live[&entity];
         let Phase::Deciding(deciding) = &live.phase else { return };
+            Why::Despawn(_) if self.is_outdated(entity) => {
+                // First the record of the home's present term, which may name somebody else.
+                let query = Control::Query { entity, nonce: deciding.nonce };
+                return out.push(send(Destination::Home(entity), query));
+            }
         let owner = match &deciding.why {
             Why::GiveUp(_) => Some(self.me),
             Why::Despawn(_) => None,

@@ -140,6 +140,17 @@ fn a_despawn_repeats_its_question_under_the_new_record_and_never_resumes() {
 }
 
 #[test]
+fn a_despawn_under_an_older_record_asks_for_the_new_one_and_wants_nothing_changed_before() {
+    let mut driver = Driver::active();
+    driver.term(1);
+    let mut out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    out.extend(driver.pass(1_000));
+    assert_eq!((queries(&out), cas(&out)), (2, vec![]), "asked, and asked again");
+    let out = driver.record(1, rebuilt(), None);
+    assert_eq!(cas(&out), [((own(1), Epoch::new(1, 0)), Record { owner: None, epoch: Epoch::new(1, 1), ..rebuilt() })]);
+}
+
+#[test]
 fn a_despawn_without_an_answer_is_undecided_by_the_deadline_and_done_once_the_home_answers() {
     let mut driver = Driver::active();
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
