@@ -332,7 +332,7 @@ impl Evacuation {
                 self.forget(entity);
                 return;
             }
-            Err(MoveError::NotOwner { .. }) => {
+            Ok(Outcome::Lost) | Err(MoveError::NotOwner { .. }) => {
                 self.gone += 1;
                 self.forget(entity);
                 return;
@@ -342,7 +342,7 @@ impl Evacuation {
         };
         leaver.last = Some(outcome.clone());
         match outcome {
-            Outcome::Moved { .. } => unreachable!("that was taken out above"),
+            Outcome::Moved { .. } | Outcome::Lost => unreachable!("that was taken out above"),
             Outcome::Refused(refusal) => match refusal {
                 Refusal::Full { .. }
                 | Refusal::Draining

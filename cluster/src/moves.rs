@@ -131,6 +131,8 @@ pub enum Outcome {
     SceneStopped,
     /// It is still here, and never stopped: its home is new, and has not told the record by the deadline.
     HomeUnreachable,
+    /// It is not here any more, and not because of this move: its home says that it is lost, or somebody else's.
+    Lost,
 }
 
 /// Why a request about an entity or a move was not taken up at all.

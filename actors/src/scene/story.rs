@@ -269,6 +269,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
         Outcome::Undecided => failed("undecided"),
         Outcome::SceneStopped => failed("scene_stopped"),
         Outcome::HomeUnreachable => failed("home_unreachable"),
+        Outcome::Lost => failed("lost"),
     }
 }
 
@@ -277,7 +278,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
 pub fn place_after(outcome: &Outcome, from: &str, to: &str) -> Option<String> {
     match outcome {
         Outcome::Moved { .. } => Some(to.to_owned()),
-        Outcome::Undecided | Outcome::SceneStopped => None,
+        Outcome::Undecided | Outcome::SceneStopped | Outcome::Lost => None,
         Outcome::Refused(_)
         | Outcome::Timeout { .. }
         | Outcome::NodeLost
@@ -306,6 +307,7 @@ pub fn explain(outcome: &Outcome, to: &str) -> Option<String> {
         Outcome::HomeUnreachable => {
             "the entity's home has died, and the node that takes its place has not rebuilt the record yet".to_owned()
         }
+        Outcome::Lost => "meanwhile the entity's home has declared it lost, or somebody else's".to_owned(),
     })
 }
 

@@ -23,8 +23,6 @@ struct Ended {
     leaving: Leaving,
     frozen: Now,
     arrived: Option<Now>,
-    /// How it ended, unless for the target.
-    outcome: Outcome,
     /// Whether the target took over, whoever owns the entity by now.
     moved: bool,
 }
@@ -63,13 +61,13 @@ impl Scene {
     pub(super) fn ask_to_decide(&self, entity: OnlineId, out: &mut Vec<Output>) {
         let live = &self.live[&entity];
         let Phase::Deciding(deciding) = &live.phase else { return };
+        let owner = match &deciding.why {
+            Why::GiveUp(_) => Some(self.me),
             Why::Despawn(_) if self.is_outdated(entity) => {
                 // First the record of the home's present term, which may name somebody else.
                 let query = Control::Query { entity, nonce: deciding.nonce };
                 return out.push(send(Destination::Home(entity), query));
             }
-        let owner = match &deciding.why {
-            Why::GiveUp(_) => Some(self.me),
             Why::Despawn(_) => None,
         };
         let new = Record { owner, epoch: live.epoch.next(), data: live.data, lost: false, base: live.base };
@@ -204,11 +202,11 @@ impl Scene {
         match live.phase {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
-                let done = self.done(entity, &leaving, Outcome::NodeLost, 0, record.epoch, now);
+                let done = self.done(entity, &leaving, Outcome::Lost, 0, record.epoch, now);
                 self.end_labelled(leaving.ticket, label, done, out);
             }
             Phase::Frozen(Frozen { leaving, at, arrived, held, .. }) => {
-                let ended = Ended { entity, label, leaving, frozen: at, arrived, outcome: Outcome::NodeLost, moved };
+                let ended = Ended { entity, label, leaving, frozen: at, arrived, moved };
                 self.hand_over(ended, record, held, now, out);
             }
             Phase::Deciding(Deciding { why: Why::Despawn(ticket), held, .. }) => {
@@ -221,8 +219,8 @@ impl Scene {
                 out.extend(ticket.map(|ticket| Output::Answer { ticket, answer }));
             }
             Phase::Deciding(Deciding { why: Why::GiveUp(give_up), held, .. }) => {
-                let GiveUp { leaving, frozen, arrived, outcome } = give_up;
-                let ended = Ended { entity, label, leaving, frozen, arrived, outcome, moved };
+                let GiveUp { leaving, frozen, arrived, outcome: _ } = give_up;
+                let ended = Ended { entity, label, leaving, frozen, arrived, moved };
                 self.hand_over(ended, record, held, now, out);
             }
         }
@@ -230,7 +228,7 @@ impl Scene {
 
     /// A frozen entity has a new owner: the target of its move, as a rule, or whoever it has gone to since.
     fn hand_over(&mut self, ended: Ended, record: Record, mut held: HeldMessages, now: Now, out: &mut Vec<Output>) {
-        let Ended { entity, label, leaving, frozen, arrived, outcome, moved } = ended;
+        let Ended { entity, label, leaving, frozen, arrived, moved } = ended;
         if record.names(leaving.to) && record.data == leaving.label && arrived.is_none() {
             self.await_takeover(entity, leaving.id);
         }
@@ -246,7 +244,7 @@ impl Scene {
             }
             Some(_) | None => {
                 self.return_to_senders(held, out);
-                let outcome = if moved { Outcome::Moved { epoch: leaving.label } } else { outcome };
+                let outcome = if moved { Outcome::Moved { epoch: leaving.label } } else { Outcome::Lost };
                 let done = self.done(entity, &leaving, outcome, now.since(frozen), record.epoch, now);
                 self.end_labelled(leaving.ticket, label, done, out);
             }

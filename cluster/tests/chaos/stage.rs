@@ -253,7 +253,7 @@ impl World {
                 self.tally.count("give-ups won");
             }
             Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled => {}
-            Outcome::Undecided | Outcome::SceneStopped | Outcome::HomeUnreachable => {}
+            Outcome::Undecided | Outcome::SceneStopped | Outcome::HomeUnreachable | Outcome::Lost => {}
         }
         self.history.story(id).ended.push(outcome);
     }
@@ -281,5 +281,6 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Undecided => "undecided",
         Outcome::SceneStopped => "scene stopped",
         Outcome::HomeUnreachable => "home unreachable",
+        Outcome::Lost => "lost",
     }
 }

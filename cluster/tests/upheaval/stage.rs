@@ -180,7 +180,8 @@ impl World {
                     | Outcome::Timeout { .. }
                     | Outcome::NodeLost
                     | Outcome::Cancelled
-                    | Outcome::SceneStopped => {}
+                    | Outcome::SceneStopped
+                    | Outcome::Lost => {}
                 }
                 self.history.moves.get_mut(&done.id).expect("the move has begun").ended.push(done.outcome);
             }

@@ -132,6 +132,6 @@ fn a_reserving_entity_that_the_record_gives_to_another_answers_its_move() {
         Record { owner: Some(own(3)), epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO },
         None,
     );
-    assert_eq!(ended(&out), [Outcome::NodeLost]);
+    assert_eq!(ended(&out), [Outcome::Lost]);
     assert_eq!(answers(&out).len(), 1);
 }

@@ -81,6 +81,15 @@ fn a_home_that_does_not_answer_leaves_the_move_undecided_and_the_decision_follow
 }
 
 #[test]
+fn a_move_of_an_entity_that_its_home_calls_lost_does_not_end_as_if_it_were_still_here() {
+    for driver in [Driver::reserving(), Driver::frozen(), Driver::deciding()] {
+        let mut driver = driver;
+        let out = driver.record(1, Record::registered(own(1)).buried(), None);
+        assert_eq!((ended(&out), driver.phase(1)), (vec![Outcome::Lost], None));
+    }
+}
+
+#[test]
 fn a_second_cancel_while_giving_up_is_taken_up_and_changes_nothing() {
     let mut driver = Driver::deciding();
     let out = driver.tell(Input::Cancel { ticket: Ticket(10), id: move_id(1) });

@@ -9,7 +9,7 @@ pub(crate) fn check_told(outcome: &Outcome, here: bool) -> Result<(), String> {
     let fits = match outcome {
         // It may have come back since.
         Outcome::Moved { .. } => true,
-        Outcome::Undecided | Outcome::SceneStopped => !here,
+        Outcome::Undecided | Outcome::SceneStopped | Outcome::Lost => !here,
         Outcome::Refused(_)
         | Outcome::Timeout { .. }
         | Outcome::NodeLost
