@@ -160,8 +160,11 @@ impl Received {
         self.floor_of(stream).is_some_and(|floor| stream.generation <= floor.closed)
     }
 
-    fn floor_of(&self, stream: StreamId) -> Option<&Floor> {
-        self.wide.get(&stream.opened_at.session).or_else(|| self.floors.get(&stream.opened_at))
+    fn floor_of(&self, stream: StreamId) -> Option<Floor> {
+        let own = self.floors.get(&stream.opened_at);
+        let Some(wide) = self.wide.get(&stream.opened_at.session) else { return own.copied() };
+        let own = own.copied().unwrap_or_default();
+        Some(Floor { closed: wide.closed.max(own.closed), buried: own.buried })
     }
 
     /// Nothing is open and nothing is over: the streams were reset. What was applied was applied all the same.
@@ -251,9 +254,13 @@ impl Received {
     /// The sender is gone, and was not heard to close its stream.
     pub(super) fn bury(&mut self, sender: Sender, verdicts: &Verdicts) -> Option<Open> {
         let open = self.open.remove(&sender)?;
-        if let Some(floor) = self.end(open.stream, verdicts) {
-            floor.buried = floor.buried.max(open.stream.generation);
+        if verdicts.is_dead(open.stream.opened_at.session) {
+            self.lean_on(verdicts);
+            return Some(open);
         }
+        let generation = open.stream.generation;
+        let own = self.floors.entry(open.stream.opened_at).or_default();
+        *own = Floor { closed: own.closed.max(generation), buried: own.buried.max(generation) };
         Some(open)
     }
 
@@ -282,15 +289,15 @@ impl Received {
     }
 
     /// A stream is over: below a floor, unless a verdict on its opener's session is one already.
-    fn end(&mut self, stream: StreamId, verdicts: &Verdicts) -> Option<&mut Floor> {
+    fn end(&mut self, stream: StreamId, verdicts: &Verdicts) {
         if verdicts.is_dead(stream.opened_at.session) {
             self.lean_on(verdicts);
-            return None;
+        } else {
+            self.raise(stream);
         }
-        Some(self.raise(stream))
     }
 
-    fn raise(&mut self, stream: StreamId) -> &mut Floor {
+    fn raise(&mut self, stream: StreamId) {
         let session = stream.opened_at.session;
         if !self.wide.contains_key(&session) && !self.floors.contains_key(&stream.opened_at) {
             self.widen(session);
@@ -300,23 +307,19 @@ impl Received {
             None => self.floors.entry(stream.opened_at).or_default(),
         };
         floor.closed = floor.closed.max(stream.generation);
-        floor
     }
 
-    /// One more floor of a session that has as many as it may have: the highest is the floor of all.
+    /// One more floor of a session that has as many as it may have: the highest is the floor of all. Doubt is not
+    /// spread so: it would end windows of which nothing was applied.
     fn widen(&mut self, session: Session) {
         let lowest = Place { session, port: Port::Scene(SceneId(0)) };
         let openers = || self.floors.range(lowest..).take_while(|(opener, _)| opener.session == session);
         if openers().count() < FLOORS_PER_SESSION {
             return;
         }
-        let max = |wide: Floor, (_, floor): (&Place, &Floor)| Floor {
-            closed: wide.closed.max(floor.closed),
-            buried: wide.buried.max(floor.buried),
-        };
-        let wide = openers().fold(Floor::default(), max);
-        self.floors.retain(|opener, _| opener.session != session);
-        self.wide.insert(session, wide);
+        let closed = openers().map(|(_, floor)| floor.closed).max().unwrap_or_default();
+        self.floors.retain(|opener, floor| opener.session != session || floor.buried > 0);
+        self.wide.insert(session, Floor { closed, buried: 0 });
     }
 
     fn lean_on(&mut self, verdicts: &Verdicts) {

@@ -247,6 +247,33 @@ fn the_stream_of_a_sender_that_is_gone_is_over_and_whoever_holds_it_is_told_of_t
 }
 
 #[test]
+fn what_is_in_doubt_of_one_opener_is_not_of_others_though_one_number_is_for_all_of_them() {
+    let opened_at = |scene: u32| Place { session: Session::new(1, 1), port: Port::Scene(SceneId(scene)) };
+    let id = |scene, generation| StreamId { opened_at: opened_at(scene), generation };
+    for is_wide_before in [false, true] {
+        let mut inbox = Inbox::default();
+        let widen = |inbox: &mut Inbox| {
+            for scene in 10..200 {
+                assert!(close(inbox, entity(scene), id(scene, 3)));
+            }
+        };
+        let gone = says(entity(1), id(1, 50));
+        if is_wide_before {
+            widen(&mut inbox);
+        }
+        assert_eq!(hear(&mut inbox, gone, 1), "applied");
+        inbox.bury(gone.sender, &Verdicts::default());
+        widen(&mut inbox);
+        assert_eq!(inbox.received().floors(), 2, "one for all, and whose stream is buried");
+        assert_eq!(hear(&mut inbox, gone, 1), "over, in doubt");
+        let other = hear(&mut inbox, says(entity(2), id(7_000, 4)), 1);
+        assert!(["over", "applied"].contains(&other), "{other}: it is applied, now or when it is said again");
+        inbox.sweep(&verdict_on(1));
+        assert_eq!(inbox.received().floors(), 0);
+    }
+}
+
+#[test]
 fn a_reset_forgets_streams_and_floors_but_not_how_much_was_applied() {
     let mut inbox = Inbox::default();
     hear(&mut inbox, says(entity(1), stream(1, 5)), 1);
