@@ -198,15 +198,14 @@ impl Inbox {
         }
     }
 
-    /// There are new verdicts, or they are new to the entity.
+    /// There are new verdicts, or they are new to the entity. What waits of streams that have not begun goes: nobody
+    /// looks for their senders, and those that live say it again.
     pub fn sweep(&mut self, verdicts: &Verdicts) {
         self.received.sweep(verdicts);
         if self.ahead.is_empty() {
             return;
         }
-        self.keep_ahead(|received, stream, sender| {
-            !verdicts.is_dead(stream.opened_at.session) || received.last(sender, stream) > 0
-        });
+        self.keep_ahead(|received, stream, sender| received.last(sender, stream) > 0);
     }
 
     /// The table was looked through for senders that are gone, by somebody who knows the verdicts `since` that view,

@@ -226,6 +226,18 @@ fn with_a_verdict_go_the_streams_of_the_sessions_tools_and_its_floor() {
 }
 
 #[test]
+fn what_waits_of_a_stream_that_never_began_goes_with_a_verdict_on_whomever_and_comes_again_if_its_sender_lives() {
+    let mut inbox = Inbox::default();
+    let (begun, other) = (says(entity(1), stream(1, 5)), says(entity(2), stream(1, 6)));
+    assert_eq!([hear(&mut inbox, begun, 1), hear(&mut inbox, begun, 3)], ["applied", "ahead"]);
+    assert_eq!(hear(&mut inbox, other, 2), "ahead");
+    inbox.sweep(&verdict_on(4));
+    assert_eq!(inbox.waiting(), (10, 1), "its sender may have moved to the node that died");
+    assert_eq!([hear(&mut inbox, begun, 2), hear(&mut inbox, other, 1), hear(&mut inbox, other, 2)], ["applied"; 3]);
+    assert_eq!(inbox.received().applied(), 5);
+}
+
+#[test]
 fn a_verdict_that_concerns_nothing_in_the_table_need_not_be_known_elsewhere() {
     let mut inbox = Inbox::default();
     hear(&mut inbox, says(tool(2), stream(2, 1)).at(0), 1);
