@@ -47,8 +47,13 @@ pub const WAITING_FIXED_BYTES: usize = 192;
 /// oldest is forgotten early, and its senders ask the home.
 pub const TOMBSTONES: usize = 1 << 19;
 
-/// Highest number in a stream that arrives with a copy: at a million messages a second it takes 146,000 years.
+/// Highest number in a stream that arrives with a copy, and highest generation of a stream that is heard of: at a
+/// million messages, or streams, a second it takes 146,000 years.
 pub const NUMBER_MAX: u64 = 1 << 62;
+
+/// Highest generation that whoever opens streams is moved on to by a receiver's word: so far below [`NUMBER_MAX`] that
+/// those it opens from there on are heard.
+pub const FLOOR_MAX: u64 = 1 << 61;
 
 /// Longest label that a copy may bring, in bytes: twice what may be given, as spawning several appends a number.
 pub const LABEL_BYTES: usize = 128;

@@ -33,7 +33,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::Place;
-use crate::bounds::NUMBER_MAX;
+use crate::bounds::{FLOOR_MAX, NUMBER_MAX};
 
 /// Names a stream: where it was opened, and the how-many-eth it was there.
 ///
@@ -49,6 +49,11 @@ pub struct StreamId {
 }
 
 impl StreamId {
+    /// Whether an honest place can have opened it.
+    pub(crate) fn is_possible(self) -> bool {
+        self.generation <= NUMBER_MAX
+    }
+
     /// The next stream that `opened_at` opens; `latest` is the generation of the one before.
     pub(crate) fn next(opened_at: Place, latest: &mut u64) -> Self {
         *latest += 1;
@@ -58,7 +63,7 @@ impl StreamId {
     /// The stream that `opener` opens instead of this one: its receiver says that it is closed, and so are those
     /// that its opener's session opened, up to `floor`.
     pub(crate) fn after(self, floor: u64, opener: Place, latest: &mut u64) -> Self {
-        if self.opened_at.session == opener.session && floor <= NUMBER_MAX {
+        if self.opened_at.session == opener.session && floor <= FLOOR_MAX {
             *latest = floor.max(*latest);
         }
         Self::next(opener, latest)

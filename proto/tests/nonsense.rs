@@ -67,6 +67,25 @@ fn honest_entities_stay_active_and_their_streams_go_on_whatever_peers_say() {
 }
 
 #[test]
+fn nobody_is_silenced_by_a_stream_of_a_number_that_was_never_given_out() {
+    let mut stage = Stage::new(Limits::default());
+    let mut speaker = Speaker::new(6);
+    for generation in [bounds::NUMBER_MAX + 1, u64::MAX - 1, u64::MAX] {
+        for counter in 0..HONEST {
+            let (entity, stream) = (honest(counter), StreamId { opened_at: friend(), generation });
+            for sender in [Sender::Entity(invented(1)), Sender::Tool(friend().session)] {
+                stage.hear(speaker.place(), Message::Control(Control::Close { entity, stream, sender }));
+                let data = Data { entity, stream, seq: 1, sender, base: Epoch::ZERO, ..speaker.data() };
+                stage.hear(speaker.place(), Message::Data(data));
+            }
+        }
+    }
+    assert_eq!(stage.scene.take_left_out(), 3 * u64::from(HONEST) * 4);
+    stage.talk();
+    assert_eq!((stage.applied, stage.acknowledged), ([1; HONEST as usize], [1; HONEST as usize]));
+}
+
+#[test]
 fn a_move_under_way_ends_with_an_answer_whatever_peers_say() {
     for seed in 0..SEEDS {
         let mut speaker = Speaker::new(seed);

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | the record of an entity, or that there is none here | the home of its range |
 //! | an acknowledgement, or that a stream has stopped | the owner that it names |
-//! | a message | where its sender lives: the router of its session for a tool; a scene that hands it on |
+//! | a message | where its sender lives: the router of its session for a tool; a scene that hands it on. In a stream that a router opened: that router |
 //! | that an entity went elsewhere | a scene; the machines check that it is the one whom they asked |
 //! | a copy | the source that it names |
 //! | a step of a hand-off | a scene |
-//! | that a stream is done with | a router; that of its session for a tool |
+//! | that a stream is done with | a router; that of its session for a tool, its opener if that is a router |
 //! | that a stream is closed | a scene; the machines check that it is the receiver's |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
@@ -23,6 +23,7 @@
 
 use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Data, ManagerMessage, Message, Sender};
+use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Envelope, Epoch, Place, Port, Session};
 use slipgate_entity::OnlineId;
 
@@ -52,7 +53,9 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             Control::AskClaims { .. } | Control::Bequest { .. } | Control::Inherited { .. } => {
                 from.port == Port::Directory
             }
-            Control::Close { sender, .. } => is_router && is_in_session_of(*sender, from),
+            Control::Close { sender, stream, .. } => {
+                is_router && is_in_session_of(*sender, from) && is_told_by_its_opener(*stream, from)
+            }
             Control::NotHome { .. } => from.port == Port::Directory,
             Control::Query { .. } => true,
         },
@@ -91,7 +94,12 @@ fn may_speak(data: &Data, from: Place) -> bool {
         Port::Router(_) => data.hops == 0 && data.reply_to == from && is_in_session_of(data.sender, from),
         Port::Directory | Port::Manager | Port::Member | Port::Admin => false,
     };
-    may && is_consistent
+    may && is_consistent && is_told_by_its_opener(data.stream, data.reply_to)
+}
+
+/// A stream that a router opened never leaves it; what a scene opened moves with its sender.
+fn is_told_by_its_opener(stream: StreamId, by: Place) -> bool {
+    !matches!(stream.opened_at.port, Port::Router(_)) || stream.opened_at == by
 }
 
 /// Whether a router may speak for the sender, as far as the sender's name tells.
@@ -107,7 +115,6 @@ mod tests {
     use std::sync::Arc;
 
     use slipgate_cluster::message::Nonce;
-    use slipgate_cluster::stream::StreamId;
     use slipgate_cluster::{Own, Record};
     use slipgate_entity::{RangeId, SceneId};
 
@@ -196,6 +203,22 @@ mod tests {
         check_data(gone, said(gone), true);
         check_data(here, said(place(2, Port::Scene(SceneId(1)))), false);
         check_data(gone, said(place(2, Port::Router(0))), false);
+    }
+
+    #[test]
+    fn a_stream_that_a_router_opened_is_spoken_in_and_closed_by_that_router_alone() {
+        let (opener, other) = (place(2, Port::Router(0)), place(3, Port::Router(0)));
+        let sender = Sender::Entity(OnlineId::new(RangeId(1), 2));
+        let said = |reply_to| Data { sender, reply_to, epoch: Epoch::FIRST, ..from_a_tool() };
+        let close = Control::Close { entity: entity(), stream: from_a_tool().stream, sender };
+        for (router, expected) in [(opener, true), (other, false), (place(2, Port::Router(1)), false)] {
+            check_data(router, said(router), expected);
+            check(router, close.clone(), expected);
+        }
+        let scene = place(3, Port::Scene(SceneId(1)));
+        check_data(scene, said(scene), false);
+        check_data(scene, Data { hops: 1, ..said(other) }, false);
+        check_data(scene, Data { hops: 1, ..said(opener) }, true);
     }
 
     #[test]

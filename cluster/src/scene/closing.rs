@@ -66,7 +66,9 @@ impl Scene {
         out: &mut Vec<Output>,
     ) {
         let from = Destination::Place(from);
-        if let Some(live) = self.live.get_mut(&entity) {
+        if !stream.is_possible() {
+            self.left_out += 1;
+        } else if let Some(live) = self.live.get_mut(&entity) {
             if !live.is_active() {
                 return;
             }

@@ -11,6 +11,7 @@ use crate::Limits;
 use crate::bounds::{LABEL_BYTES, NUMBER_MAX, PARKED_BYTES, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
 use crate::message::{Image, Prepare};
 use crate::moves::Refusal;
+use crate::stream::SendStream;
 
 /// Why a copy cannot be staged, if so.
 pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
@@ -33,8 +34,8 @@ pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
     if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
         return unreadable("it has more streams than an entity may have");
     }
-    let numbers = received.iter().map(|(_, open)| open.number).chain(sending.iter().map(|stream| stream.acked()));
-    if numbers.max().is_some_and(|number| number > NUMBER_MAX) {
+    let can_be_sent = |stream: &SendStream| stream.acked() <= NUMBER_MAX && stream.id().is_possible();
+    if !received.is_possible() || !sending.iter().all(can_be_sent) {
         return unreadable("a number in its streams is beyond any that was ever given");
     }
     None

@@ -13,6 +13,10 @@ use crate::{Epoch, Now, Own, Place, Record};
 impl Scene {
     pub(super) fn data(&mut self, data: Data, out: &mut Vec<Output>) {
         let entity = data.entity;
+        if !data.stream.is_possible() {
+            self.left_out += 1;
+            return;
+        }
         if self.verdicts.is_dead(data.reply_to.session) {
             // It comes late. If its sender lives on elsewhere, it is said again from there.
             return;

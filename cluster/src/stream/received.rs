@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use slipgate_entity::SceneId;
 
 use super::StreamId;
-use crate::bounds::{FLOORS_PER_SESSION, STREAMS_PER_ENTITY};
+use crate::bounds::{FLOORS_PER_SESSION, NUMBER_MAX, STREAMS_PER_ENTITY};
 use crate::message::{Data, Sender};
 use crate::view::Verdicts;
 use crate::{Epoch, Place, Port, Session};
@@ -165,6 +165,14 @@ impl Received {
         let Some(wide) = self.wide.get(&stream.opened_at.session) else { return own.copied() };
         let own = own.copied().unwrap_or_default();
         Some(Floor { closed: wide.closed.max(own.closed), buried: own.buried })
+    }
+
+    /// Whether honest senders and openers can have said all that is remembered here.
+    #[must_use]
+    pub(crate) fn is_possible(&self) -> bool {
+        let is_possible = |floor: &Floor| floor.closed.max(floor.buried) <= NUMBER_MAX;
+        self.open.values().all(|open| open.number <= NUMBER_MAX && open.stream.is_possible())
+            && self.floors.values().chain(self.wide.values()).all(is_possible)
     }
 
     /// Nothing is open and nothing is over: the streams were reset. What was applied was applied all the same.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 
 use super::super::*;
-use crate::bounds::{FLOORS_PER_SESSION, STREAMS_PER_ENTITY};
+use crate::bounds::{FLOOR_MAX, FLOORS_PER_SESSION, NUMBER_MAX, STREAMS_PER_ENTITY};
 use crate::message::Sender;
 use crate::{Epoch, Incarnation, NodeId, Port, Session, View};
 
@@ -283,6 +283,16 @@ fn what_is_in_doubt_of_one_opener_is_not_of_others_though_one_number_is_for_all_
         inbox.sweep(&verdict_on(1));
         assert_eq!(inbox.received().floors(), 0);
     }
+}
+
+#[test]
+fn nobody_is_moved_on_to_numbers_that_are_not_heard() {
+    let mut latest = 1;
+    let next = stream(1, 1).after(u64::MAX, place(1), &mut latest);
+    assert_eq!((next, latest), (stream(1, 2), 2), "no honest receiver says so");
+    let next = stream(1, 1).after(FLOOR_MAX, place(1), &mut latest);
+    assert!(next.generation > FLOOR_MAX && next.is_possible());
+    assert!(!stream(1, NUMBER_MAX + 1).is_possible());
 }
 
 #[test]
