@@ -112,7 +112,7 @@ impl Scene {
         } else if !self.reserved.contains_key(&entity) && self.occupied() >= u64::from(self.capacity) {
             return refuse(from, &prepare, Refusal::Full { capacity: self.capacity }, out);
         }
-        if let Some(refusal) = inspection::fault(&prepare, &self.limits) {
+        if let Some(refusal) = inspection::fault(&prepare, &self.receivers, &self.limits) {
             return refuse(from, &prepare, refusal, out);
         }
         let bytes = usize::try_from(inspection::bytes_of(&prepare.image)).unwrap_or(usize::MAX);
@@ -240,6 +240,11 @@ impl Scene {
         let label = identity.label.clone();
         let mut outbox = BTreeMap::new();
         for stream in sending {
+            if self.receivers.sender(stream.entity(), stream.id()).is_some() {
+                // Two copies were staged that brought the same stream: not of one entity, then.
+                self.left_out += 1;
+                continue;
+            }
             self.receivers.add(stream.entity(), stream.id(), entity);
             let mut stream = stream.clone();
             stream.settle_in();

@@ -6,16 +6,19 @@
 //!
 //! Leaves out: the body, which the shell reads; whose entity it is, which the record says.
 
+use std::collections::BTreeSet;
+
 use super::leave::table_bytes;
+use super::receivers::Receivers;
 use crate::Limits;
 use crate::bounds::{LABEL_BYTES, NUMBER_MAX, PARKED_BYTES, RECEIVERS_PER_ENTITY, STREAMS_PER_ENTITY};
 use crate::message::{Image, Prepare};
 use crate::moves::Refusal;
 use crate::stream::SendStream;
 
-/// Why a copy cannot be staged, if so.
-pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
-    let Prepare { image, label, .. } = prepare;
+/// Why a copy cannot be staged, if so, where these are written to already.
+pub(super) fn fault(prepare: &Prepare, receivers: &Receivers, limits: &Limits) -> Option<Refusal> {
+    let Prepare { entity, image, label, .. } = prepare;
     let bytes = bytes_of(image);
     if bytes > limits.state_bytes {
         return Some(Refusal::TooLarge { bytes, bytes_max: limits.state_bytes });
@@ -33,6 +36,12 @@ pub(super) fn fault(prepare: &Prepare, limits: &Limits) -> Option<Refusal> {
     }
     if received.len() > STREAMS_PER_ENTITY || sending.len() > RECEIVERS_PER_ENTITY {
         return unreadable("it has more streams than an entity may have");
+    }
+    if sending.iter().map(SendStream::entity).collect::<BTreeSet<_>>().len() < sending.len() {
+        return unreadable("it has two streams to one receiver");
+    }
+    if sending.iter().any(|stream| receivers.sender(stream.entity(), stream.id()).is_some_and(|own| own != *entity)) {
+        return unreadable("a stream of it is another entity's");
     }
     let can_be_sent = |stream: &SendStream| stream.acked() <= NUMBER_MAX && stream.id().is_possible();
     if !received.is_possible() || !sending.iter().all(can_be_sent) {

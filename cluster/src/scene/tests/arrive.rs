@@ -1,13 +1,15 @@
 //! Rows of `Absent` and `Staged`.
 
+use std::sync::Arc;
+
 use super::super::{Destination, Event, Input, Output, Route};
 use super::driver::{
-    Driver, acks, applied, cas, cas_nonce, controls, data, entity, epoch, image, move_id, own, router, taken_over, to,
-    tool_stream,
+    Driver, acks, applied, cas, cas_nonce, controls, data, entity, epoch, image, move_id, own, router, sending,
+    taken_over, to, tool_stream,
 };
-use crate::message::{Control, Image, Message, Nonce};
+use crate::message::{Control, Image, Message, Nonce, Prepare};
 use crate::moves::Refusal;
-use crate::stream::{Inbox, Received};
+use crate::stream::{Inbox, Received, SendStream, StreamId};
 use crate::view::Verdicts;
 use crate::{Epoch, Limits, Own, Record, Session};
 
@@ -204,6 +206,41 @@ fn a_copy_that_cannot_be_read_is_refused_and_dropped() {
     assert_eq!(controls(&out), [(to(own(2)), &refused)]);
     assert!(out.contains(&Output::DropStaged { entity: entity(1) }));
     assert_eq!(driver.scene.arriving(), 0);
+}
+
+#[test]
+fn a_copy_with_two_streams_to_one_receiver_or_with_the_stream_of_somebody_here_is_refused() {
+    let refuses = |driver: &mut Driver, sending| {
+        let out = driver.prepare_image(epoch(2), Image { sending, ..image() });
+        let refused =
+            |control: &Control| matches!(control, Control::Refused { reason: Refusal::Unreadable { .. }, .. });
+        controls(&out).iter().any(|(_, control)| refused(control))
+    };
+    let again = SendStream::open(StreamId { generation: 6, ..sending(8).id() }, entity(8));
+    assert!(refuses(&mut Driver::new(Limits::default()), vec![sending(8), again]));
+    let mut driver = Driver::new(Limits::default());
+    driver.spawn(2);
+    driver.sends(2, 8);
+    let hers = driver.scene.live[&entity(2)].outbox[&entity(8)].clone();
+    assert!(refuses(&mut driver, vec![hers.clone()]));
+    assert_eq!(driver.scene.receivers.sender(entity(8), hers.id()), Some(entity(2)));
+    assert!(!refuses(&mut driver, vec![sending(8)]), "one of its own to the same receiver");
+}
+
+#[test]
+fn of_two_copies_with_the_same_stream_the_first_to_take_over_keeps_it() {
+    let mut driver = Driver::new(Limits::default());
+    let image = Image { sending: vec![sending(8)], ..image() };
+    let other = Prepare { entity: entity(2), id: move_id(2), from: own(2), label: epoch(2), image };
+    let second = cas_nonce(
+        &driver.tell(Input::Heard { from: own(2).into(), message: Message::Prepare(Arc::new(other.clone())) }),
+    );
+    let first = cas_nonce(&driver.prepare_image(epoch(2), other.image));
+    driver.record(1, mine(2), Some(first));
+    driver.record(2, mine(2), Some(second));
+    assert_eq!(driver.scene.receivers.sender(entity(8), sending(8).id()), Some(entity(1)));
+    assert!(driver.scene.live[&entity(2)].outbox.is_empty());
+    assert_eq!(driver.scene.take_left_out(), 1);
 }
 
 #[test]
