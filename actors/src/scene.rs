@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
-use slipgate_cluster::scene::{Answer, Bounce, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Answer, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
 use slipgate_cluster::{Envelope, Now, Own, Session, evacuation};
 use slipgate_entity::OnlineId;
 
@@ -248,17 +248,7 @@ impl SceneActor {
                 self.news(evacuation::Input::Gone(entity));
             }
             Output::Adopt(orphans) => self.around.router.tell(Adopt(orphans)),
-            Output::Bounced { why, .. } => {
-                let why = match why {
-                    Bounce::Dead => "dead",
-                    Bounce::Unknown => "unknown",
-                    Bounce::Busy => "busy",
-                    Bounce::TooLarge => "too_large",
-                    Bounce::Failed => "failed",
-                    Bounce::Parked => "parked",
-                };
-                metrics::counter!("slipgate_messages_bounced_total", "why" => why).increment(1);
-            }
+            Output::Bounced { entity, to, payload, why } => self.give_back(entity, (to, &payload), why, now),
             Output::Send { to, message } => self.write(to, message),
             Output::Answer { ticket, answer } => self.answer(ticket, answer),
             Output::Event(event) => self.report(event),

@@ -10,3 +10,5 @@ mod lists;
 mod node;
 #[path = "alone/reopened.rs"]
 mod reopened;
+#[path = "alone/returned.rs"]
+mod returned;

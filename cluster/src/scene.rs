@@ -233,6 +233,7 @@ impl Scene {
             }
             Input::Decoded { entity, label, result } => self.decoded(entity, label, result, now, out),
             Input::Sends { entity, to, payload } => self.sends(entity, to, payload, now, out),
+            Input::Panicked { entity, panic } => self.park(entity, panic, now, out),
             Input::NotApplied { entity, sender, message, payload, panic } => {
                 self.not_applied(entity, Fallen { sender, message, payload }, panic, now, out);
             }

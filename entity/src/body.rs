@@ -8,6 +8,7 @@
 //! scene                     wrapper with a codec        game type
 //!   payload bytes   --->   Body::apply: decode   --->   take(message) changes its fields
 //!   sends follow    <---   Effects: encode       <---   typed effects
+//!   sent in vain    --->   Body::returned
 //! ```
 //!
 //! A game type is typed and knows no bytes (see [`Walker::take`](crate::Walker::take)); a wrapper in a
@@ -35,6 +36,24 @@ pub enum Effect {
     },
 }
 
+/// Why a message that an entity sent came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Returned {
+    /// The receiver is dead: it was not applied, and never will be.
+    Dead,
+    /// The receiver was lost with its node, or goes on as a copy that may have missed something: it was applied before
+    /// that, or never will be.
+    Unknown,
+    /// Too much waits already: it was not kept. Send it again later.
+    Busy,
+    /// It is larger than a message may be: it was not kept.
+    TooLarge,
+    /// The receiver's handler panicked. What it had done by then is done.
+    Failed,
+    /// The receiver is parked: it was not applied, and never will be.
+    Parked,
+}
+
 /// Why a body did not take a message. The message counts as applied; the sender is told.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ApplyError {
@@ -57,6 +76,15 @@ pub trait Body: Debug + Send + Any {
     ///
     /// If the payload is no message of this type. The body is then unchanged.
     fn apply(&mut self, payload: &[u8], effects: &mut Vec<Effect>) -> Result<(), ApplyError>;
+
+    /// Hears that a message which it sent came back. Does nothing unless a type says otherwise; the node counts them.
+    /// An entity that takes no turns just then, because it is parked or leaves, does not hear of it.
+    ///
+    /// Nothing can be sent from here, for whatever was busy still is: what is to be tried again goes with the effects of
+    /// a later message.
+    fn returned(&mut self, to: OnlineId, payload: &[u8], why: Returned) {
+        let _ = (to, payload, why);
+    }
 
     /// Appends the state as bytes that the type's decoder reads.
     fn encode(&self, bytes: &mut Vec<u8>);

@@ -31,7 +31,7 @@ pub mod map;
 pub mod runtime;
 pub mod walker;
 
-pub use body::{ApplyError, Body, Effect};
+pub use body::{ApplyError, Body, Effect, Returned};
 pub use handle::Handle;
 pub use id::{
     EntityId, LocalId, OnlineId, ParseIdError, ParseSceneError, PersistId, PlayerId, RangeId, SceneId, TypeName,

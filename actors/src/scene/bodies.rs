@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Identity, Image, Payload, Sender};
-use slipgate_entity::{Body, Effect, FixedMap, Handle, OnlineId, Runtime, SceneId, TypeName};
+use slipgate_entity::{Body, Effect, FixedMap, Handle, OnlineId, Returned, Runtime, SceneId, TypeName};
 
 use crate::types::Types;
 
@@ -95,6 +95,24 @@ impl Bodies {
             }
         }
         Ok(effects.into_iter().map(|Effect::Send { to, payload }| (to, Arc::from(payload))).collect())
+    }
+
+    /// A message that an entity sent came back. One that takes no turns does not hear of it.
+    pub(super) fn give_back(
+        &mut self,
+        entity: OnlineId,
+        (to, payload): (OnlineId, &[u8]),
+        why: Returned,
+    ) -> Result<(), NotApplied> {
+        if self.parked.contains(&entity) {
+            return Err(NotApplied::Parked);
+        }
+        let handle = self.handles.get(&entity).expect("the machine returns messages to entities that have a body");
+        let body = self.runtime.get_mut(*handle).expect("a handle lives as long as its body");
+        catch_unwind(AssertUnwindSafe(|| body.returned(to, payload, why))).map_err(|panic| {
+            let (type_name, text) = (body.type_name(), text_of(&*panic));
+            NotApplied::Panicked { type_name, message: "what came back", text }
+        })
     }
 
     /// The entity takes no turns.

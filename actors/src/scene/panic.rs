@@ -1,10 +1,10 @@
-//! Game code that panics: what the machine is told, and what people are.
+//! Messages on their way into game code, and game code that panics: what the machine is told, and what people are.
 
 use slipgate_cluster::Now;
 use slipgate_cluster::message::{Parked, Payload, Sender};
-use slipgate_cluster::scene::{Input, OnPanic};
+use slipgate_cluster::scene::{Bounce, Input, OnPanic, Route};
 use slipgate_cluster::stream::StreamId;
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
 use super::SceneActor;
 use super::bodies::NotApplied;
@@ -35,12 +35,37 @@ impl SceneActor {
         let panic = match why {
             NotApplied::Parked => None,
             NotApplied::Panicked { type_name, message, text } => {
-                let why = format!("the handler of {message} panicked: {text}");
-                self.tell_people(entity, (&type_name.0, message), &why);
-                Some(Parked { why, since_ms: self.around.clock.unix_ms() })
+                Some(self.note_panic(entity, (&type_name.0, message), &text))
             }
         };
         self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
+    }
+
+    /// A message that an entity sent came back: it is counted, and its sender hears of it.
+    pub(super) fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Bounce, now: Now) {
+        let (why, name) = match why {
+            Bounce::Dead => (Returned::Dead, "dead"),
+            Bounce::Unknown => (Returned::Unknown, "unknown"),
+            Bounce::Busy => (Returned::Busy, "busy"),
+            Bounce::TooLarge => (Returned::TooLarge, "too_large"),
+            Bounce::Failed => (Returned::Failed, "failed"),
+            Bounce::Parked => (Returned::Parked, "parked"),
+        };
+        metrics::counter!("slipgate_messages_bounced_total", "why" => name).increment(1);
+        // The copy of an entity that is leaving is under way, and would not know of it.
+        if !matches!(self.machine.route(entity), Route::Owner(_)) {
+            return;
+        }
+        if let Err(NotApplied::Panicked { type_name, message, text }) = self.bodies.give_back(entity, message, why) {
+            let panic = self.note_panic(entity, (&type_name.0, message), &text);
+            self.step(Input::Panicked { entity, panic }, now);
+        }
+    }
+
+    fn note_panic(&self, entity: OnlineId, (type_name, message): (&str, &str), text: &str) -> Parked {
+        let why = format!("the handler of {message} panicked: {text}");
+        self.tell_people(entity, (type_name, message), &why);
+        Parked { why, since_ms: self.around.clock.unix_ms() }
     }
 
     fn tell_people(&self, entity: OnlineId, (type_name, message): (&str, &str), why: &str) {

@@ -44,6 +44,10 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn start() -> Self {
+        Self::start_with(Types::built_in())
+    }
+
+    pub(crate) fn start_with(types: Types) -> Self {
         let clock = NodeClock::start();
         let post = Post::new(me(), Arc::new(view(1, None)), Lease::new(Now(u64::MAX), clock));
         let (told, answers) = (Kept::default(), Kept::default());
@@ -56,7 +60,6 @@ impl Node {
         post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
         let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
         let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
-        let types = Types::built_in();
         let materials = Materials {
             post: post.clone(),
             clock,

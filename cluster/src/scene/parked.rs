@@ -63,7 +63,14 @@ impl Scene {
             }
             (None, Sender::Tool(_)) => panic!("expected a neighbour to speak directly, found {sender:?}"),
         }
-        let Some(panic) = panic else { return };
+        if let Some(panic) = panic {
+            self.park(entity, panic, now, out);
+        }
+    }
+
+    /// Game code of an entity panicked: it takes no turns.
+    pub(super) fn park(&mut self, entity: OnlineId, panic: Parked, now: Now, out: &mut Vec<Output>) {
+        let live = self.live.get_mut(&entity).expect("only what lives here is called");
         live.parked = Some(cut(panic));
         live.inbox.clear_ahead();
         out.push(Output::Park { entity });

@@ -84,6 +84,13 @@ pub enum Input {
         /// What is said.
         payload: Payload,
     },
+    /// Game code of an entity panicked over something else than a message to it.
+    Panicked {
+        /// The entity.
+        entity: OnlineId,
+        /// What is known of it.
+        panic: Parked,
+    },
     /// The answer to an [`Output::Apply`] that was not done, or not to its end; at once, before the next output.
     NotApplied {
         /// The entity.
