@@ -7,8 +7,8 @@
 //!
 //! Keeps: at a bound the newest is left out and counted, and its sender repeats it; what is there already goes on.
 
-/// Rows of an entity's table of what it has applied: streams that are open to it, and sessions of which it knows up to
-/// where their streams are over. The table moves with the entity, so that with [`RECEIVERS_PER_ENTITY`] it stays
+/// Rows of an entity's table of what it has applied: streams that are open to it, and scenes and routers of which it knows up
+/// to where the streams opened there are over. The table moves with the entity, so that with [`RECEIVERS_PER_ENTITY`] it stays
 /// below the default `state_bytes`. The message that would begin a further stream is left out until others are closed.
 pub const STREAMS_PER_ENTITY: usize = 16_384;
 
@@ -21,7 +21,7 @@ pub const FLOORS_PER_SESSION: usize = 64;
 pub const RECEIVED_BYTES: usize = 48;
 
 /// Streams that one router closes at a time. Beyond that one is forgotten: its receiver keeps its row until the sender
-/// begins another stream to it, or is gone. Some 150 bytes each.
+/// begins another stream to it, or, once it is gone, until the next verdict on any session. Some 150 bytes each.
 pub const CLOSING_STREAMS: usize = 1 << 18;
 
 /// Entities that one entity writes to at a time. A message to a further one comes back as busy until another stream

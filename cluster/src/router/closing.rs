@@ -2,7 +2,7 @@
 //!
 //! There may be very many of them at once, and none is urgent. So they are told in portions and with waits that
 //! double, and beyond a bound one is forgotten: its receiver then keeps its row until the sender begins another
-//! stream to it, or is gone.
+//! stream to it, or, once it is gone, until the next verdict on any session.
 //!
 //! Keeps: nothing is sent about a stream after its answer; what is known of an owner only moves to higher epochs.
 

@@ -10,7 +10,7 @@ pub struct Tables {
     pub entities: usize,
     /// Streams to them that are open.
     pub open: usize,
-    /// Sessions of which they know up to where their streams are over, summed over all of them.
+    /// Scenes and routers of which they know up to where the streams opened there are over, summed over all of them.
     pub floors: usize,
     /// Messages that wait: for the turn to end, a gap to close, a move to be decided, a copy to be taken over.
     pub waiting: usize,
