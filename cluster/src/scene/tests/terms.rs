@@ -144,8 +144,9 @@ fn a_despawn_under_an_older_record_asks_for_the_new_one_and_wants_nothing_change
     let mut driver = Driver::active();
     driver.term(1);
     let mut out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    assert_eq!(queries(&out), 1);
     out.extend(driver.pass(1_000));
-    assert_eq!((queries(&out), cas(&out)), (2, vec![]), "asked, and asked again");
+    assert!(queries(&out) > 1 && cas(&out).is_empty(), "asked, and asked again: {out:?}");
     let out = driver.record(1, rebuilt(), None);
     assert_eq!(cas(&out), [((own(1), Epoch::new(1, 0)), Record { owner: None, epoch: Epoch::new(1, 1), ..rebuilt() })]);
 }
