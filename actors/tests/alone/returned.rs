@@ -20,6 +20,36 @@ use crate::node::{Node, asker, me};
 #[actix_rt::test]
 async fn an_entity_hears_which_of_its_messages_came_back_and_why() {
     let (told, mut heard) = mpsc::channel(8);
+    let (node, scene, _) = write_in_vain(told).await;
+    for expected in [(1 + Limits::default().message_bytes, Returned::TooLarge), (1, Returned::Dead)] {
+        let returned = timeout(LIMIT, heard.recv()).await.expect("it comes back");
+        assert_eq!(returned, Some(expected));
+    }
+    drop((node, scene));
+}
+
+#[actix_rt::test]
+async fn an_entity_that_panics_over_a_message_that_came_back_is_parked_and_hears_of_no_other() {
+    let (told, mut heard) = mpsc::channel(1);
+    let (node, scene, writer) = write_in_vain(told).await;
+    // There is no room for a second one: the handler panics.
+    let state = async {
+        loop {
+            let (reply, shown) = oneshot::channel();
+            node.scene(scene).tell(AskScene(Question::Show { entity: writer, reply }));
+            let (shown, _) = shown.await.expect("an answer").expect("it lives there");
+            if shown.stand.parked.is_some() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, state).await.expect("it is parked");
+    assert_eq!(heard.recv().await.map(|(_, why)| why), Some(Returned::TooLarge));
+}
+
+/// A writer that was told to write to nobody, in its scene.
+async fn write_in_vain(told: Told) -> (Node, SceneId, OnlineId) {
     let mut node = Node::start_with(Types::new(vec![Arc::new(WriterType(told))]));
     let scene = SceneId::of(40_000, 1);
     node.show(Some((scene, SceneStage::Opening)));
@@ -42,10 +72,7 @@ async fn an_entity_hears_which_of_its_messages_came_back_and_why() {
     };
     let to = Own::new(me(), scene).into();
     node.post.send(vec![Envelope { from: asker().into(), to, message: Message::Data(data) }]);
-    for expected in [(1 + Limits::default().message_bytes, Returned::TooLarge), (1, Returned::Dead)] {
-        let returned = timeout(LIMIT, heard.recv()).await.expect("it comes back");
-        assert_eq!(returned, Some(expected));
-    }
+    (node, scene, writer)
 }
 
 /// Somebody who is not there.
@@ -86,6 +113,10 @@ impl EntityType for WriterType {
 
     fn parse(&self, name: &str, _: &str) -> Result<Vec<u8>, String> {
         Err(format!("no writer takes {name}"))
+    }
+
+    fn kind_of(&self, _: &[u8]) -> Option<&'static str> {
+        None
     }
 }
 

@@ -57,6 +57,15 @@ fn acknowledged(driver: &mut Driver) -> Vec<(u64, u64, bool)> {
     stops(&driver.tell(Input::Flush))
 }
 
+#[test]
+fn an_entity_that_panics_over_what_came_back_to_it_is_parked_too() {
+    let mut driver = Driver::active();
+    let out = driver.tell(Input::Panicked { entity: entity(1), panic: why() });
+    assert_eq!(out, [Output::Park { entity: entity(1) }]);
+    assert!(applied(&driver.data(1)).is_empty());
+    assert_eq!(acknowledged(&mut driver), [(1, 0, false)]);
+}
+
 /// The first message of the tool's stream `generation`.
 fn first_of(driver: &mut Driver, generation: u64) -> Vec<Output> {
     let stream = StreamId { generation, ..tool_stream() };
