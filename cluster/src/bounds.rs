@@ -7,9 +7,10 @@
 //!
 //! Keeps: at a bound the newest is left out and counted, and its sender repeats it; what is there already goes on.
 
-/// Rows of an entity's table of what it has applied: streams that are open to it, and scenes and routers of which it knows up
-/// to where the streams opened there are over. The table moves with the entity, so that with [`RECEIVERS_PER_ENTITY`] it stays
-/// below the default `state_bytes`. The message that would begin a further stream is left out until others are closed.
+/// Rows of an entity's table of what it has applied: streams that are open to it, and scenes and routers of which it
+/// knows up to where the streams opened there are over. The table moves with the entity, so that with
+/// [`RECEIVERS_PER_ENTITY`] it stays below the default `state_bytes`. The message that would begin a further stream is
+/// left out until others are closed.
 pub const STREAMS_PER_ENTITY: usize = 16_384;
 
 /// Scenes and routers of one session of which an entity remembers apart up to where their streams are over. Beyond it one
