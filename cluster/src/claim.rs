@@ -33,6 +33,8 @@ pub enum Stake {
         title: Title,
         /// The target.
         target: Own,
+        /// Whether it has been frozen for so long that whoever had it since may have forgotten it.
+        is_late: bool,
     },
     /// It is to be despawned there: the home may have done so.
     Despawning(Title),

@@ -293,7 +293,7 @@ impl Scene {
             }
             // The next repeat asks whoever is the home by then.
             Control::NotHome { .. } => {}
-            Control::AskClaims { range, term, after } => self.ask_claims(from, range, term, after, out),
+            Control::AskClaims { range, term, after } => self.ask_claims(from, (range, term, after), now, out),
             Control::Cas { .. }
             | Control::Query { .. }
             | Control::Reclaim { .. }

@@ -9,6 +9,7 @@
 //! | it lives at X | it takes turns there, or is to be despawned | X |
 //! | | it is frozen; its target was heard | X |
 //! | | its target is dead and was not heard | X, streams reset: the target may have taken over |
+//! | | it has been frozen for long | X, streams reset: the target may have taken over, handed on and forgotten |
 //! | | somebody has a copy of what came after X | the rule for copies |
 //! | | X has died since | the rule for copies |
 //! | it went to X | X has it: lives there, or has the very copy | X |
@@ -78,7 +79,7 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
             None => self.by_copies(Title::NONE, None),
             Some((_, _, Stake::Gone(record))) => self.went(record),
             Some((title, own, _)) if (self.is_dead)(own.session) => self.by_copies(title, Some(own)),
-            Some((title, own, Stake::Leaving { target, .. })) => self.leaves(own, title, *target),
+            Some((_, own, Stake::Leaving { title, target, is_late })) => self.leaves(own, *title, *target, *is_late),
             Some((title, own, _)) => self.exact(own, title),
         }
     }
@@ -107,14 +108,14 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
     }
 
     /// The latest that is known is from a source that waits for its target.
-    fn leaves(&self, own: Own, title: Title, target: Own) -> Decision {
+    fn leaves(&self, own: Own, title: Title, target: Own, is_late: bool) -> Decision {
         let after = title.epoch.next();
         let is_refuted = self.copies().any(|(_, label, _)| label > after);
         if is_refuted {
             // Somebody has owned it after the target took over: what lives here is out of date.
             return self.by_copies(Title { data: after, ..title }, Some(own));
         }
-        if (self.is_dead)(target.session) && !(self.is_heard)(target) {
+        if is_late || (self.is_dead)(target.session) && !(self.is_heard)(target) {
             return self.reset(own, title.data);
         }
         self.exact(own, title)

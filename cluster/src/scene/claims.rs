@@ -5,22 +5,21 @@
 
 use slipgate_entity::{OnlineId, RangeId};
 
-use super::phase::{Deciding, Live, Phase, Why};
+use super::phase::{Deciding, Frozen, GiveUp, Live, Phase, Why};
 use super::population::ids_of;
 use super::talk::send;
 use super::{Destination, Output, Scene};
 use crate::claim::{Claim, Stake, Title};
 use crate::message::{Control, Nonce};
-use crate::{Place, Port};
+use crate::{Now, Place, Port};
 
 impl Scene {
     /// The home of a range asks; with an older view than its own it is not known to be the home, and asks again.
     pub(super) fn ask_claims(
         &self,
         from: Place,
-        range: RangeId,
-        term: u32,
-        after: Option<OnlineId>,
+        (range, term, after): (RangeId, u32, Option<OnlineId>),
+        now: Now,
         out: &mut Vec<Output>,
     ) {
         let home = self.view.homes.get(&range).filter(|home| home.term == term);
@@ -32,7 +31,7 @@ impl Scene {
         while claims.len() < PAGE
             && let Some(entity) = ids.next()
         {
-            self.claim(entity, &mut claims);
+            self.claim(entity, now, &mut claims);
         }
         let more = ids.peek().is_some();
         out.push(send(Destination::Place(from), Control::Claims { range, term, after, claims, more }));
@@ -47,9 +46,10 @@ impl Scene {
     }
 
     /// All that is known of an entity: what it says stands or falls together.
-    fn claim(&self, entity: OnlineId, claims: &mut Vec<Claim>) {
+    fn claim(&self, entity: OnlineId, now: Now, claims: &mut Vec<Claim>) {
         if let Some(live) = self.live.get(&entity) {
-            claims.push(Claim { entity, label: live.identity.label.clone(), stake: stake(live) });
+            let stake = stake(live, |frozen| now >= frozen + self.limits.tombstone / 2);
+            claims.push(Claim { entity, label: live.identity.label.clone(), stake });
         }
         if let Some(staged) = self.staged.get(&entity) {
             let (label, source) = (staged.prepare.label, staged.prepare.from);
@@ -63,13 +63,15 @@ impl Scene {
     }
 }
 
-fn stake(live: &Live) -> Stake {
+/// How the scene stands to an entity that lives here. Frozen since `is_late`: half as long as scenes remember who has left,
+/// for the others may answer later than this one.
+fn stake(live: &Live, is_late: impl Fn(Now) -> bool) -> Stake {
     let title = Title { epoch: live.epoch, data: live.data, base: live.base };
     match &live.phase {
         Phase::Active | Phase::Reserving(_) => Stake::Active(title),
-        Phase::Frozen(frozen) => Stake::Leaving { title, target: frozen.leaving.to },
-        Phase::Deciding(Deciding { why: Why::GiveUp(give_up), .. }) => {
-            Stake::Leaving { title, target: give_up.leaving.to }
+        Phase::Frozen(Frozen { leaving, at, .. })
+        | Phase::Deciding(Deciding { why: Why::GiveUp(GiveUp { leaving, frozen: at, .. }), .. }) => {
+            Stake::Leaving { title, target: leaving.to, is_late: is_late(*at) }
         }
         Phase::Deciding(Deciding { why: Why::Despawn(_), .. }) => Stake::Despawning(title),
     }

@@ -78,7 +78,7 @@ fn homes() -> Vec<Vector> {
     let claim = |label: Option<&str>, stake| Claim { entity, label: label.map(str::to_owned), stake };
     let claims = vec![
         claim(Some("ann"), Stake::Active(title)),
-        claim(None, Stake::Leaving { title, target: sample::harbor() }),
+        claim(None, Stake::Leaving { title, target: sample::harbor(), is_late: true }),
         claim(None, Stake::Despawning(title)),
         claim(None, Stake::Staged { label: sample::epoch().next(), source: sample::forest(), nonce: Nonce(11) }),
         claim(None, Stake::Gone(record)),

@@ -268,7 +268,7 @@ impl Speaker {
             let title = Title { epoch: self.epoch(), data: self.epoch(), base: self.base() };
             let stake = match self.below(5) {
                 0 => Stake::Active(title),
-                1 => Stake::Leaving { title, target: self.own() },
+                1 => Stake::Leaving { title, target: self.own(), is_late: self.pick([false, true]) },
                 2 => Stake::Despawning(title),
                 3 => Stake::Staged { label: self.epoch(), source: self.own(), nonce: self.nonce() },
                 _ => Stake::Gone(self.record()),

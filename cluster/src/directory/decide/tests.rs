@@ -29,7 +29,12 @@ fn active(epoch: u32, data: u32) -> Stake {
 }
 
 fn leaving(epoch: u32, data: u32, target: u16) -> Stake {
-    Stake::Leaving { title: title(epoch, data), target: own(target) }
+    Stake::Leaving { title: title(epoch, data), target: own(target), is_late: false }
+}
+
+/// The same, for so long that others may have forgotten what they know of it.
+fn left_behind(epoch: u32, data: u32, target: u16) -> Stake {
+    Stake::Leaving { title: title(epoch, data), target: own(target), is_late: true }
 }
 
 fn staged(label: u32, source: u16) -> Stake {
@@ -105,6 +110,16 @@ fn a_source_whose_target_was_heard_and_did_not_take_over_goes_on_as_if_nothing_h
 #[test]
 fn a_source_whose_target_died_unheard_goes_on_with_its_streams_reset() {
     assert_eq!(decide(&[(S, leaving(4, 1, T))], &[T], &[T]), reset(S, 1));
+}
+
+/// Taken as it is: T took over, handed on to U and forgot it; U died, and S's copy has a gap for ever. A copy that S has
+/// sent since says nothing: T stages it for as long as it takes to ask.
+#[test]
+fn a_source_that_was_frozen_for_longer_than_others_remember_goes_on_with_its_streams_reset() {
+    assert_eq!(decide(&[(S, left_behind(4, 1, T))], &[U], &[U]), reset(S, 1));
+    assert_eq!(decide(&[(S, left_behind(4, 1, T)), (T, staged(5, S))], &[U], &[U]), reset(S, 1));
+    assert_eq!(decide(&[(S, left_behind(4, 1, T)), (T, active(5, 5))], &[], &[]), exact(T, 5));
+    assert_eq!(decide(&[(S, left_behind(4, 1, T)), (U, staged(6, T))], &[T], &[T]), reset(U, 6));
 }
 
 #[test]

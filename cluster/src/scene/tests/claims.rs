@@ -4,7 +4,7 @@ use super::super::{Input, Output, Ticket};
 use super::driver::{Driver, controls, entity, epoch, move_id, own, taken_over};
 use crate::claim::{Claim, Stake, Title};
 use crate::message::Control;
-use crate::{Epoch, Limits, Place, Port, Record, Session};
+use crate::{Epoch, Limits, Now, Place, Port, Record, Session};
 
 fn home() -> Place {
     Place { session: own(2).session, port: Port::Directory }
@@ -46,6 +46,22 @@ fn only_the_home_that_the_view_names_in_its_term_is_answered() {
     assert_eq!(ask(&mut driver, home(), 1, None), None, "a term that is over");
 }
 
+fn leaving(is_late: bool) -> Stake {
+    Stake::Leaving { title: title(), target: own(2), is_late }
+}
+
+#[test]
+fn whoever_is_frozen_says_so_once_others_may_soon_have_forgotten() {
+    for mut driver in [Driver::frozen(), Driver::deciding()] {
+        driver.now = Now(14_900_000);
+        assert_eq!(said(driver), [leaving(false)]);
+    }
+    for mut driver in [Driver::frozen(), Driver::deciding()] {
+        driver.now = driver.now + Limits::default().tombstone / 2;
+        assert_eq!(said(driver), [leaving(true)]);
+    }
+}
+
 #[test]
 fn an_entity_is_claimed_as_it_stands_with_its_label() {
     let mut driver = Driver::active();
@@ -54,9 +70,8 @@ fn an_entity_is_claimed_as_it_stands_with_its_label() {
     let expected = Claim { entity: entity(1), label: Some("ann".into()), stake: Stake::Active(title()) };
     assert_eq!(claims, [expected]);
     assert_eq!(said(Driver::reserving()), [Stake::Active(title())], "it runs on while room is asked for");
-    let leaving = || Stake::Leaving { title: title(), target: own(2) };
-    assert_eq!(said(Driver::frozen()), [leaving()]);
-    assert_eq!(said(Driver::deciding()), [leaving()], "its target may have taken over all the same");
+    assert_eq!(said(Driver::frozen()), [leaving(false)]);
+    assert_eq!(said(Driver::deciding()), [leaving(false)], "its target may have taken over all the same");
     let mut driver = Driver::active();
     driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
     assert_eq!(said(driver), [Stake::Despawning(title())]);
