@@ -22,7 +22,7 @@
 //! Keeps: a range is issued once; an incarnation is given once; the version of the view never falls;
 //! all three over restarts of the manager at any moment. Only the latest life of a node gets ranges
 //! and renewals. A name has one member. A range whose home is dead has another one, in the next term, in
-//! the same commit as the verdict, or as the join of the first who can be it.
+//! the same commit as the verdict, or with nobody there, as whatever makes somebody able to be it.
 //! Leaves out: who is in a scene, and moving them out of one that closes; whether an address or its text is sound: the
 //! handshake checks that.
 

@@ -16,8 +16,10 @@
 //! | the manager's answers | a manager's port; the receivers check that it is the manager's node |
 //!
 //! Inside a cluster a peer is believed in what it says of itself: an owner that acknowledges what it did not
-//! apply, or claims an epoch far ahead, spoils the streams to the entities that it claims. But a peer that is
-//! broken, or speaks nonsense, is kept from moving, burying or acknowledging what others own.
+//! apply, or claims an epoch far ahead, spoils the streams to the entities that it claims. A change of
+//! owner is asked for by whoever takes over, and a home takes it from there alone: a peer that names owner and epoch
+//! rightly, with itself as the next, is believed to have the copy. But a peer that is broken, or speaks nonsense, is
+//! kept from handing to third ones, burying or acknowledging what others own.
 //!
 //! Leaves out: the session, which is the link's; what the machines compare (nonces, epochs, ids of moves).
 

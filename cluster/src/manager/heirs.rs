@@ -2,7 +2,7 @@
 //!
 //! The heir is chosen by counting alone, the same from the same state: whoever is home of the fewest ranges, of
 //! those the lowest node; one whose lease is late only if there is nobody else, since its own verdict may be next.
-//! With nobody there the range stays where it is, and is named as soon as somebody joins.
+//! With nobody there the range stays where it is, and has an heir as soon as somebody joins, or stops stopping.
 //!
 //! Keeps: a range is passed on in the next term; nobody is heir who is dead.
 //! Leaves out: how the heir comes to the records (`directory`).

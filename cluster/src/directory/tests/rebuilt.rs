@@ -103,7 +103,7 @@ fn an_id_that_nobody_claims_is_lost_and_above_all_that_the_former_home_said() {
 fn whoever_dies_meanwhile_is_not_waited_for_and_what_it_said_stays() {
     let (mut town, _) = Town::of_a_dead_home();
     town.page(3, None, vec![active(1, 4)], true);
-    town.claims(2, vec![claim(2, Stake::Leaving { title: title(4), target: own(3) })]);
+    town.claims(2, vec![claim(2, Stake::Leaving { title: title(4), target: own(3), is_late: false })]);
     town.dies(3);
     let out = town.see();
     assert_eq!(rebuilt(&out), Some(Tally { kept: 1, reset: 1, ..Tally::default() }));
