@@ -42,7 +42,7 @@ impl Node {
     }
 
     /// Up to the moves; ten entities live here.
-    fn to_moving(&mut self) {
+    fn reach_moving(&mut self) {
         self.give(Input::Counted(10));
         self.give(Input::Targets(targets()));
         self.give(far(0, 0, 10, 10));
@@ -50,14 +50,14 @@ impl Node {
     }
 
     /// Up to the homes: all ten have moved.
-    fn to_homes(&mut self) {
-        self.to_moving();
+    fn reach_homes(&mut self) {
+        self.reach_moving();
         assert_eq!(self.give(far(10, 0, 0, 0)), [Output::AskLeft]);
         assert_eq!(self.give(left(10, 0)), [Output::GiveHomesAway]);
     }
 
     /// From the end of the homes to the end of all.
-    fn to_end(&mut self) {
+    fn reach_end(&mut self) {
         assert_eq!(self.give(Input::Shut { unsettled: 0 }), [Output::AwaitAnswers]);
         assert_eq!(self.give(Input::Answered), [Output::AskLeft]);
     }
@@ -106,7 +106,7 @@ fn an_order_takes_an_empty_node_step_by_step_to_its_end() {
     assert_eq!(node.give(homes(1, 1)), []);
     assert_eq!(node.give(homes(2, 0)), stopping());
     assert!(!node.drain.stops());
-    node.to_end();
+    node.reach_end();
     assert_eq!(node.give(left(10, 0)), drained());
     let Report { step, entities, moved, kept, homes, homes_left, .. } = node.drain.report(node.now);
     assert_eq!((step, entities, moved, kept, homes, homes_left), (Step::Drained, 10, 10, 0, 2, 0));
@@ -118,7 +118,7 @@ fn an_order_takes_an_empty_node_step_by_step_to_its_end() {
 fn who_is_kept_is_counted_when_no_move_is_under_way_any_more() {
     let mut node = Node::new();
     node.order();
-    node.to_moving();
+    node.reach_moving();
     let out = node.pass_ms(20_000, true);
     assert_eq!(out.last(), Some(&Output::StopMoving));
     assert_eq!(node.give(far(7, 0, 3, 3)), [], "three are on the move");
@@ -133,7 +133,7 @@ fn who_is_kept_is_counted_when_no_move_is_under_way_any_more() {
 fn moves_that_do_not_settle_are_waited_for_a_moment() {
     let mut node = Node::new();
     node.order();
-    node.to_moving();
+    node.reach_moving();
     node.pass_ms(20_000, true);
     assert_eq!(node.pass_ms(950, true), []);
     assert_eq!(node.pass_ms(50, true), [Output::AskLeft]);
@@ -144,7 +144,7 @@ fn moves_that_do_not_settle_are_waited_for_a_moment() {
 fn an_order_does_not_end_a_node_that_is_not_known_to_be_empty() {
     let mut node = Node::new();
     node.order();
-    node.to_moving();
+    node.reach_moving();
     node.give(far(10, 0, 0, 0));
     let out = node.give(Input::Left(Left { moved: 10, count: 0, is_sure: false }));
     assert_eq!(out, [Output::Event(Event::Kept)]);
@@ -155,11 +155,11 @@ fn a_signal_ends_the_node_with_whoever_is_left_who_is_counted_at_the_very_end() 
     let mut node = Node::new();
     assert_eq!(node.give(Input::Signal), [Output::CloseDoors]);
     assert!(node.drain.stops());
-    node.to_moving();
+    node.reach_moving();
     node.give(far(7, 3, 0, 0));
     assert_eq!(node.give(left(7, 3)), [Output::GiveHomesAway]);
     node.give(homes(0, 0));
-    node.to_end();
+    node.reach_end();
     assert_eq!(node.give(left(8, 2)), drained(), "one has arrived after all");
     let Report { entities, moved, kept, .. } = node.drain.report(node.now);
     assert_eq!((entities, moved, kept), (10, 8, 2));
@@ -169,7 +169,7 @@ fn a_signal_ends_the_node_with_whoever_is_left_who_is_counted_at_the_very_end() 
 fn a_signal_during_a_long_ordered_drain_leaves_time_to_move() {
     let mut node = Node::new();
     node.order_within(3_600);
-    node.to_moving();
+    node.reach_moving();
     node.pass_ms(100_000, true);
     assert_eq!(node.give(Input::Signal), []);
     let out = node.pass_ms(19_950, true);
@@ -182,7 +182,7 @@ fn a_signal_during_a_long_ordered_drain_leaves_time_to_move() {
 fn a_signal_does_not_lengthen_an_ordered_drain() {
     let mut node = Node::new();
     node.order_within(10);
-    node.to_moving();
+    node.reach_moving();
     node.pass_ms(7_000, true);
     node.give(Input::Signal);
     assert!(node.pass_ms(950, true).iter().all(|output| *output != Output::StopMoving));
@@ -193,7 +193,7 @@ fn a_signal_does_not_lengthen_an_ordered_drain() {
 fn a_signal_while_homes_are_handed_over_bounds_that_too() {
     let mut node = Node::new();
     node.order_within(3_600);
-    node.to_homes();
+    node.reach_homes();
     node.give(Input::Signal);
     assert_eq!(node.pass_ms(23_950, true), []);
     assert_eq!(node.pass_ms(50, true), stopping());
@@ -203,7 +203,7 @@ fn a_signal_while_homes_are_handed_over_bounds_that_too() {
 fn a_second_signal_ends_a_drain_within_a_moment_wherever_it_is() {
     let cut = [Output::StopMoving, Output::Event(Event::Stopping), Output::Shut];
     let steps: [fn(&mut Node); 4] =
-        [|_| {}, |node| drop(node.give(Input::Counted(10))), Node::to_moving, Node::to_homes];
+        [|_| {}, |node| drop(node.give(Input::Counted(10))), Node::reach_moving, Node::reach_homes];
     for to_step in steps {
         let mut node = Node::new();
         node.give(Input::Signal);
@@ -218,7 +218,7 @@ fn a_second_signal_ends_a_drain_within_a_moment_wherever_it_is() {
     }
     let mut node = Node::new();
     node.give(Input::Signal);
-    node.to_homes();
+    node.reach_homes();
     node.give(homes(1, 0));
     assert_eq!(node.give(Input::Signal), []);
     node.give(Input::Shut { unsettled: 0 });
@@ -229,7 +229,7 @@ fn a_second_signal_ends_a_drain_within_a_moment_wherever_it_is() {
 fn where_nothing_can_get_on_a_step_is_given_up_after_a_second() {
     let mut node = Node::new();
     node.give(Input::Signal);
-    node.to_moving();
+    node.reach_moving();
     assert_eq!(node.pass_ms(1_000, false), []);
     assert_eq!(node.pass_ms(50, false), [Output::StopMoving]);
     assert_eq!(node.pass_ms(1_000, false), [Output::AskLeft]);
@@ -249,7 +249,7 @@ fn where_nothing_can_get_on_a_step_is_given_up_after_a_second() {
 fn where_only_undecided_copies_are_left_it_is_given_up_after_a_second() {
     let mut node = Node::new();
     node.order();
-    node.to_moving();
+    node.reach_moving();
     node.give(Input::Far(Far { moved: 10, unsettled: 1, ..Far::default() }));
     assert_eq!(node.pass_ms(1_050, true), [Output::StopMoving]);
     node.pass_ms(1_000, true);
@@ -260,7 +260,7 @@ fn where_only_undecided_copies_are_left_it_is_given_up_after_a_second() {
 fn room_is_counted_anew_while_somebody_moves() {
     let mut node = Node::new();
     node.order();
-    node.to_moving();
+    node.reach_moving();
     assert_eq!(node.pass_ms(4_000, true), [Output::FindTargets, Output::FindTargets]);
     assert_eq!(node.give(Input::Targets(vec![])), [Output::Retarget(vec![])]);
     node.give(far(10, 0, 0, 0));
@@ -271,7 +271,7 @@ fn room_is_counted_anew_while_somebody_moves() {
 fn homes_are_handed_over_for_as_long_as_there_is_time_and_what_is_left_is_counted() {
     let mut node = Node::new();
     node.order();
-    node.to_homes();
+    node.reach_homes();
     node.give(homes(5, 2));
     assert_eq!(node.pass_ms(23_950, true), []);
     assert_eq!(node.pass_ms(50, true), stopping(), "the last second is for what is under way");
@@ -281,7 +281,7 @@ fn homes_are_handed_over_for_as_long_as_there_is_time_and_what_is_left_is_counte
 
     let mut node = Node::new();
     node.order_within(1);
-    node.to_homes();
+    node.reach_homes();
     assert_eq!(node.pass_ms(450, true), []);
     assert_eq!(node.pass_ms(50, true), stopping(), "half of a short time");
 }
@@ -292,10 +292,10 @@ fn an_order_can_be_called_off_at_every_step_and_nothing_of_it_is_left() {
     let steps: [fn(&mut Node); 5] = [
         |_| {},
         |node| drop(node.give(Input::Counted(10))),
-        Node::to_moving,
-        Node::to_homes,
+        Node::reach_moving,
+        Node::reach_homes,
         |node| {
-            node.to_homes();
+            node.reach_homes();
             node.give(homes(2, 0));
         },
     ];
@@ -321,7 +321,7 @@ fn an_order_can_be_called_off_at_every_step_and_nothing_of_it_is_left() {
 fn a_signal_is_for_good() {
     let mut node = Node::new();
     node.give(Input::Signal);
-    node.to_moving();
+    node.reach_moving();
     assert_eq!(node.give(Input::Cancel), [Output::Refused(Refusal::StopsForGood)]);
     assert_eq!(node.step(), Step::Moving);
 }
@@ -331,7 +331,7 @@ fn an_order_during_a_drain_goes_along_with_it() {
     let mut node = Node::new();
     node.order();
     assert_eq!(node.order(), [], "it is told with the count");
-    node.to_moving();
+    node.reach_moving();
     assert_eq!(node.order_within(1), [Output::TakenUp]);
     assert_eq!(node.pass_ms(1_950, true), [], "and changes nothing");
 }
@@ -341,7 +341,7 @@ fn a_node_that_is_kept_drains_again_or_goes_on_or_stops() {
     let kept = || {
         let mut node = Node::new();
         node.order();
-        node.to_moving();
+        node.reach_moving();
         node.give(far(7, 3, 0, 0));
         assert_eq!(node.give(left(7, 3)), [Output::Event(Event::Kept)]);
         assert_eq!(node.pass_ms(60_000, true), []);
