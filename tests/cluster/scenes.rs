@@ -34,7 +34,9 @@ fn scenes_that_come_and_go_under_fire_lose_nobody_and_nothing() {
         for round in 0..8 {
             open(&asked, "dungeon", Some("n2"));
             open(&host, "arena", Some(if round % 2 == 0 { "n3" } else { "n1" }));
-            thread::sleep(Duration::from_millis(500));
+            await_that("somebody is in both", || {
+                ["dungeon", "arena"].iter().all(|scene| inhabitants(&asked, scene) > 1)
+            });
             for (client, scene) in [(&asked, "arena"), (&host, "dungeon")] {
                 let report = close(client, scene, Clearing::Move);
                 assert_eq!((report.state.as_str(), report.left), (CloseReport::CLOSED, 0), "{report:?}");
@@ -123,6 +125,11 @@ fn await_base(node: &Node) {
 
 fn metrics(node: &Node) -> String {
     node.client().get_raw("/metrics").expect("metrics").text
+}
+
+fn inhabitants(client: &Client, scene: &str) -> u64 {
+    let scenes: Vec<SceneReport> = client.get("/api/v1/scenes").expect("a list");
+    scenes.iter().find(|known| known.scene == scene).map_or(0, |known| known.entities)
 }
 
 fn series(node: &Node) -> usize {
