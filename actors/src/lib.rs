@@ -13,6 +13,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`budget`] | what may wait on this node, shared by all threads |
 //! | [`chronicle`] | the latest events and moves of this node |
 //! | [`clock`] | the node's clock |
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
@@ -33,6 +34,7 @@
 //! | [`transport`] | the seam to the network |
 //! | [`types`] | entity types by their stable names |
 
+pub mod budget;
 pub mod chronicle;
 pub mod clock;
 pub mod desk;

@@ -124,7 +124,7 @@ impl LinkActor {
     /// A link to `peer` that is not up yet.
     #[must_use]
     pub fn new(peer: Peer, around: Surroundings) -> Self {
-        let shared = Rc::new(Shared::new(peer.session));
+        let shared = Rc::new(Shared::new(peer.session, around.post.budget()));
         Self {
             peer,
             around,

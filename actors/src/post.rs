@@ -18,6 +18,7 @@ use slipgate_cluster::{Envelope, NodeId, Place, Port, Session, View};
 use slipgate_entity::OnlineId;
 use tokio::sync::watch;
 
+use crate::budget::NodeBudget;
 use crate::lease::Lease;
 use crate::mailbox::Door;
 
@@ -31,6 +32,7 @@ pub struct Post {
 struct Inner {
     me: Session,
     lease: Lease,
+    budget: NodeBudget,
     view: ArcSwap<View>,
     /// Its version, for those who wait for news.
     version: watch::Sender<u64>,
@@ -50,10 +52,17 @@ impl Post {
     /// The post of session `me`, without doors or links.
     #[must_use]
     pub fn new(me: Session, view: Arc<View>, lease: Lease) -> Self {
+        Self::within(NodeBudget::default(), me, view, lease)
+    }
+
+    /// The same, on a node that lets no more wait than `budget`.
+    #[must_use]
+    pub fn within(budget: NodeBudget, me: Session, view: Arc<View>, lease: Lease) -> Self {
         let inner = Inner {
             me,
             lease,
             version: watch::Sender::new(view.version),
+            budget,
             view: ArcSwap::new(view),
             doors: ArcSwap::default(),
             links: ArcSwap::default(),
@@ -72,6 +81,12 @@ impl Post {
     #[must_use]
     pub fn lease(&self) -> &Lease {
         &self.inner.lease
+    }
+
+    /// What may wait on this node.
+    #[must_use]
+    pub fn budget(&self) -> &NodeBudget {
+        &self.inner.budget
     }
 
     /// A port of this node.

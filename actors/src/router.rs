@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use futures_util::future::join_all;
+use slipgate_cluster::budget::{Load, Part};
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
 use slipgate_cluster::scene::Orphan;
@@ -13,6 +14,7 @@ use slipgate_entity::OnlineId;
 use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
+use crate::budget::Share;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
@@ -65,6 +67,8 @@ pub struct AwaitAnswers {
 pub struct RouterActor {
     machine: Router,
     me: Place,
+    /// Its share of what the node lets wait.
+    share: Share,
     post: Post,
     clock: NodeClock,
     batches: BTreeMap<u64, Batch>,
@@ -95,6 +99,7 @@ impl RouterActor {
         Self {
             machine: Router::new(me, limits),
             me,
+            share: post.budget().share(Part::Accepted),
             post,
             clock,
             batches: BTreeMap::new(),
@@ -120,8 +125,14 @@ impl RouterActor {
         let now = self.clock.now();
         let mut out = std::mem::take(&mut self.outputs);
         for input in inputs {
+            if let Input::Send(batch) = &input {
+                let more: Load = batch.iter().map(|message| Load::one(message.payload.len())).sum();
+                self.share.widen(self.machine.load().weight() + more.weight());
+                self.machine.handle(Input::Allow(self.share.allowed()), now, &mut out);
+            }
             self.machine.handle(input, now, &mut out);
         }
+        self.share.settle(self.machine.load().weight());
         let mut letters = Vec::with_capacity(out.len());
         for output in out.drain(..) {
             match output {
@@ -142,7 +153,7 @@ impl RouterActor {
                     report.accepted += 1;
                     report.open += 1;
                 }),
-                Output::Busy(ticket) => self.note(ticket, |report, position| {
+                Output::Busy(ToSend { ticket, .. }) => self.note(ticket, |report, position| {
                     report.busy += 1;
                     report.busy_at.push(position);
                 }),

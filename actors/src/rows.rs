@@ -40,12 +40,13 @@ impl Rows {
 }
 
 /// The tables of a scene.
-pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 11] {
+pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 12] {
     let scene::Tables {
         entities: _,
         open,
         floors,
         waiting,
+        unacknowledged,
         outboxes,
         receivers,
         arriving,
@@ -59,6 +60,7 @@ pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 11] {
         ("streams", open),
         ("floors", floors),
         ("waiting", waiting),
+        ("unacknowledged", unacknowledged),
         ("outboxes", outboxes),
         ("receivers", receivers),
         ("arriving", arriving),
@@ -71,9 +73,16 @@ pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 11] {
 }
 
 /// The tables of a router.
-pub(crate) fn of_router(tables: router::Tables) -> [Count; 5] {
-    let router::Tables { waiting, streams, receivers, closings, alarms } = tables;
-    [("waiting", waiting), ("streams", streams), ("receivers", receivers), ("closings", closings), ("alarms", alarms)]
+pub(crate) fn of_router(tables: router::Tables) -> [Count; 6] {
+    let router::Tables { waiting, streams, receivers, shares, closings, alarms } = tables;
+    [
+        ("waiting", waiting),
+        ("streams", streams),
+        ("receivers", receivers),
+        ("shares", shares),
+        ("closings", closings),
+        ("alarms", alarms),
+    ]
 }
 
 /// The tables of a home.

@@ -16,6 +16,7 @@ mod evacuating;
 mod meters;
 mod panic;
 mod question;
+mod room;
 mod story;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
     UnparkAnswer,
 };
+use self::room::Room;
 use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
 use crate::chronicle::{Chronicle, Happening, take_down};
@@ -104,6 +106,7 @@ pub struct SceneActor {
     machine: Scene,
     me: Own,
     on_panic: OnPanic,
+    room: Room,
     bodies: Bodies,
     around: Surroundings,
     mailbox: Option<Mailbox<SceneActor>>,
@@ -136,6 +139,7 @@ impl SceneActor {
             machine: Scene::new(settings),
             me,
             on_panic,
+            room: Room::new(around.post.budget()),
             bodies: Bodies::new(me.scene, first_generation, around.types.clone()),
             around,
             mailbox: None,
@@ -194,6 +198,7 @@ impl SceneActor {
             }
             self.step(Input::Flush, now);
         }
+        self.room.settle(self.machine.waits());
         // The next turn has about as many, mostly.
         let room = Vec::with_capacity(self.letters.len());
         self.around.post.send(std::mem::replace(&mut self.letters, room));
@@ -202,6 +207,9 @@ impl SceneActor {
     fn step(&mut self, input: Input, now: Now) {
         // A step within a step, for what a handler sends, finds no room kept and makes its own.
         let mut out = std::mem::take(&mut self.outputs);
+        if let Some(allowed) = self.room.make(self.machine.waits()) {
+            self.machine.handle(Input::Allow(allowed), now, &mut out);
+        }
         self.machine.handle(input, now, &mut out);
         for output in out.drain(..) {
             self.perform(output, now);

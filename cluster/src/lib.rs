@@ -36,9 +36,11 @@
 //! | [`view`] | what the manager tells every node of the cluster |
 //! | [`limits`] | bounds and deadlines |
 //! | [`bounds`] | bounds that no configuration sets |
+//! | [`budget`] | what a node lets wait, over all its routers, scenes and links together |
 //! | [`time`] | moments, as arguments |
 
 pub mod bounds;
+pub mod budget;
 mod bytes;
 pub mod claim;
 pub mod directory;

@@ -13,9 +13,9 @@ pub struct Limits {
     pub stream_queue: usize,
     /// Bytes of one stream, on the way and waiting. Default 1 MiB.
     pub stream_bytes: usize,
-    /// Messages a router keeps over all its streams. Default 262,144.
+    /// Messages a router keeps over all its streams, for one owner at most half of them. Default 262,144.
     pub router_queue: usize,
-    /// Bytes a router keeps over all its streams. Default 64 MiB.
+    /// Bytes a router keeps over all its streams, for one owner at most half of them. Default 64 MiB.
     pub router_bytes: usize,
     /// Messages held for one entity while it is frozen or staged; more are left to be resent. Default 4096.
     pub held_messages: usize,

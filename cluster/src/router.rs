@@ -8,12 +8,14 @@
 //! Keeps: an accepted message is applied once or answered `Dead`, or `Unknown` where the receiver was lost or counts
 //! anew and may have applied it; messages
 //! to one receiver leave in the order they were accepted; after a refusal, later messages of the same batch to the same receiver are
-//! refused too, so that a sender can go on where it was stopped; everything kept is bounded.
+//! refused too, so that a sender can go on where it was stopped; everything kept is bounded, and no owner has it all.
 //! Leaves out: which thread runs it; where homes and owners are on the network.
 
 mod closing;
 mod lines;
 mod rehomed;
+mod shares;
+mod tables;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -23,9 +25,12 @@ use slipgate_entity::OnlineId;
 use self::closing::Closings;
 use self::lines::{Line, Lines, Slot};
 use self::rehomed::Rehomed;
+use self::shares::{Share, Shares};
+pub use self::tables::Tables;
+use crate::budget::Load;
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::scene::Orphan;
-use crate::stream::{End, Known, SendStream, Speaker, StreamId, StreamOutput};
+use crate::stream::{Busy, End, Known, SendStream, Speaker, StreamId, StreamOutput};
 use crate::{Epoch, Limits, Now, Own, Place, Record, View};
 
 /// Names a message for the tool that sent it; chosen by the shell.
@@ -60,6 +65,8 @@ pub enum Input {
     Adopt(Vec<Orphan>),
     /// The cluster has changed.
     View(Arc<View>),
+    /// So much may wait here: what the node allows of its budget, until it says otherwise.
+    Allow(usize),
     /// Time passes.
     Tick,
 }
@@ -94,8 +101,8 @@ pub enum Output {
     },
     /// The message is accepted: it will be applied once, or answered.
     Accepted(Ticket),
-    /// A bound is reached, or an earlier message of the batch to the same receiver met one.
-    Busy(Ticket),
+    /// A bound is reached, or an earlier message of the batch to the same receiver met one: the message comes back.
+    Busy(ToSend),
     /// The accepted message is applied.
     Applied(Ticket),
     /// The accepted message can never be applied: the receiver is dead.
@@ -107,21 +114,6 @@ pub enum Output {
     Failed(Ticket),
     /// The receiver is parked, and the accepted message is never applied.
     Parked(Ticket),
-}
-
-/// Rows of a router's tables.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
-    /// Messages that are not acknowledged.
-    pub waiting: usize,
-    /// Streams of tools, and of senders that are gone.
-    pub streams: usize,
-    /// Entities to which they lead.
-    pub receivers: usize,
-    /// Streams that are to be closed.
-    pub closings: usize,
-    /// Alarms that are set.
-    pub alarms: usize,
 }
 
 /// One router's streams.
@@ -137,8 +129,8 @@ pub struct Router {
     rehomed: Rehomed,
     opened: u64,
     asked: u64,
-    waiting: usize,
-    waiting_bytes: usize,
+    shares: Shares,
+    allowed: usize,
 }
 
 impl Router {
@@ -155,27 +147,21 @@ impl Router {
             rehomed: Rehomed::default(),
             opened: 0,
             asked: 0,
-            waiting: 0,
-            waiting_bytes: 0,
+            shares: Shares::default(),
+            allowed: usize::MAX,
         }
     }
 
     /// Messages kept, over all streams.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.waiting
+        self.load().messages
     }
 
-    /// Rows of the tables.
+    /// The same, with the bytes of their payloads.
     #[must_use]
-    pub fn tables(&self) -> Tables {
-        Tables {
-            waiting: self.waiting,
-            streams: self.lines.len(),
-            receivers: self.lines.receivers(),
-            closings: self.closings.len(),
-            alarms: self.due.len(),
-        }
+    pub fn load(&self) -> Load {
+        self.shares.all()
     }
 
     /// Takes one input and appends what should follow.
@@ -189,6 +175,7 @@ impl Router {
                 }
             }
             Input::View(view) => self.see(view),
+            Input::Allow(allowed) => self.allowed = allowed,
             Input::Tick => self.tick(now, out),
         }
     }
@@ -337,11 +324,9 @@ impl Router {
         let mut touched: Vec<Slot> = Vec::new();
         for ToSend { ticket, entity, payload } in batch {
             let bytes = payload.len();
-            let room =
-                self.waiting < self.limits.router_queue && self.waiting_bytes + bytes <= self.limits.router_bytes;
-            if !room || refused.contains(&entity) {
+            if refused.contains(&entity) || !self.has_room(entity, bytes) {
                 refused.insert(entity);
-                out.push(Output::Busy(ticket));
+                out.push(Output::Busy(ToSend { ticket, entity, payload }));
                 continue;
             }
             let slot = self.line_to(entity);
@@ -350,19 +335,29 @@ impl Router {
             if touched.last() != Some(&slot) {
                 touched.push(slot);
             }
-            if line.stream.push(payload, &self.limits).is_ok() {
-                line.tickets.push_back(ticket);
-                self.waiting += 1;
-                self.waiting_bytes += bytes;
-                out.push(Output::Accepted(ticket));
-            } else {
-                refused.insert(entity);
-                out.push(Output::Busy(ticket));
+            match line.stream.push(payload, &self.limits) {
+                Ok(_) => {
+                    line.tickets.push_back(ticket);
+                    self.shares.put(line.kept().0, Load::one(bytes));
+                    out.push(Output::Accepted(ticket));
+                }
+                Err(Busy(payload)) => {
+                    refused.insert(entity);
+                    out.push(Output::Busy(ToSend { ticket, entity, payload }));
+                }
             }
         }
         for slot in touched {
             self.with_line(slot, now, out, |_, _| {});
         }
+    }
+
+    /// Whether a tool's message to an entity may be kept, as far as all streams together are concerned.
+    fn has_room(&self, entity: OnlineId, bytes: usize) -> bool {
+        let slot = self.lines.of_tools(entity);
+        let share = slot.map_or(Share::Home(entity.range()), |slot| self.lines.get(slot).kept().0);
+        self.load().weight() + Load::one(bytes).weight() <= self.allowed
+            && self.shares.admit(share, bytes, &self.limits)
     }
 
     fn line_to(&mut self, entity: OnlineId) -> Slot {
@@ -390,15 +385,15 @@ impl Router {
     }
 
     fn insert(&mut self, line: Line) -> Slot {
-        self.waiting += line.stream.waiting();
-        self.waiting_bytes += line.stream.waiting_bytes();
+        let (share, load) = line.kept();
+        self.shares.put(share, load);
         self.lines.insert(line)
     }
 
     fn remove(&mut self, slot: Slot) -> Line {
         let mut line = self.lines.remove(slot);
-        self.waiting -= line.stream.waiting();
-        self.waiting_bytes -= line.stream.waiting_bytes();
+        let (share, load) = line.kept();
+        self.shares.take(share, load);
         if let Some(alarm) = line.stream.disarm() {
             self.due.remove(&(alarm, line.stream.id(), line.stream.entity()));
         }
@@ -414,19 +409,22 @@ impl Router {
         change: impl FnOnce(&mut Line, &mut Vec<Output>),
     ) {
         let line = self.lines.get_mut(slot);
-        let before = (line.stream.waiting(), line.stream.waiting_bytes());
+        let before = line.kept();
         change(line, out);
         line.stream.transmit(&line.speaker, now, &self.limits, &mut self.sends);
         self.keep(slot, before, now, out);
     }
 
     /// Does what a line wants done, which has changed.
-    fn keep(&mut self, slot: Slot, before: (usize, usize), now: Now, out: &mut Vec<Output>) {
+    fn keep(&mut self, slot: Slot, before: (Share, Load), now: Now, out: &mut Vec<Output>) {
         let line = self.lines.get_mut(slot);
         let (id, entity) = (line.stream.id(), line.stream.entity());
         // The messages of `send` are counted when they are pushed, before the line is looked at here.
-        self.waiting = self.waiting + line.stream.waiting() - before.0;
-        self.waiting_bytes = self.waiting_bytes + line.stream.waiting_bytes() - before.1;
+        let kept = line.kept();
+        if kept != before {
+            self.shares.take(before.0, before.1);
+            self.shares.put(kept.0, kept.1);
+        }
         if let Some(alarm) = line.stream.arm(&self.limits) {
             if let Some(later) = alarm.instead_of {
                 self.due.remove(&(later, id, entity));
@@ -466,7 +464,7 @@ impl Router {
             let slot = self.lines.find(entity, id).expect("an alarm belongs to a stream");
             let line = self.lines.get_mut(slot);
             line.stream.rang(now);
-            let before = (line.stream.waiting(), line.stream.waiting_bytes());
+            let before = line.kept();
             line.stream.tick(&line.speaker, now, &self.limits, &mut self.sends);
             self.keep(slot, before, now, out);
         }

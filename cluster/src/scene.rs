@@ -72,6 +72,7 @@ pub use self::tables::Tables;
 use self::talk::{StreamNews, Told};
 use self::terms::Outdated;
 use self::verdicts::Search;
+pub use self::waiting::Amount;
 use self::waiting::Waiting;
 use crate::message::{Control, Identity, Message, Nonce, Sender};
 use crate::moves::{MoveId, Refusal};
@@ -247,6 +248,7 @@ impl Scene {
                 self.see(view, now);
             }
             Input::PeerLost(session) => self.peer_lost(session, now, out),
+            Input::Allow(allowed) => self.waiting.allow(allowed),
             Input::Flush => {
                 self.flush(out);
                 self.apply_said(out);

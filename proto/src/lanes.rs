@@ -19,6 +19,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use slipgate_cluster::Port;
+use slipgate_cluster::budget::Load;
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::stream::StreamId;
 use slipgate_entity::{FixedMap, OnlineId};
@@ -59,6 +60,8 @@ pub struct Lanes {
     acks: FixedMap<(Port, OnlineId, StreamId), u64>,
     messages: VecDeque<Wire>,
     message_bytes: usize,
+    /// What the node lets wait of them.
+    allowed: usize,
     bulk: VecDeque<Transfer>,
     /// Copies of entities that wait in `bulk`.
     copies: FixedMap<CopyKey, ()>,
@@ -103,6 +106,7 @@ impl Lanes {
             acks: FixedMap::default(),
             messages: VecDeque::new(),
             message_bytes: 0,
+            allowed: usize::MAX,
             bulk: VecDeque::new(),
             copies: FixedMap::default(),
             bulk_bytes: 0,
@@ -158,8 +162,25 @@ impl Lanes {
         Ok(())
     }
 
+    /// Messages that wait, without control and state.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        Load { messages: self.messages.len(), bytes: self.message_bytes }
+    }
+
+    /// So much may wait of messages to entities: what the node allows of its budget, until it says otherwise. What
+    /// tools ask and hear has the lane's bounds alone, for nobody repeats it.
+    pub fn allow(&mut self, allowed: usize) {
+        self.allowed = allowed;
+    }
+
     fn push_message(&mut self, wire: Wire) -> Result<(), Box<Wire>> {
         let bytes = weight(&wire.message);
+        if let Message::Data(_) = &wire.message
+            && self.load().weight() + Load::one(bytes).weight() > self.allowed
+        {
+            return Err(Box::new(wire));
+        }
         if bytes > MESSAGE_BYTES_MAX {
             return Err(Box::new(wire));
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::Limits;
+use slipgate_cluster::budget::{self, Budget};
 
 /// Bounds and deadlines. Defaults and their origins stand with [`Limits`]; relations are checked on loading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,10 @@ pub struct LimitSettings {
     /// Bytes a router keeps over all its streams.
     #[serde(with = "size")]
     pub router_bytes: u64,
+    /// Bytes of messages that wait on the node, over all its routers, scenes and links, each message with 192 bytes
+    /// beside its payload; at least `router_bytes`. Default 256 MiB, its origin is with [`Budget`].
+    #[serde(with = "size")]
+    pub node_bytes: u64,
     /// Messages held for one entity while it is frozen or staged.
     pub held_messages: u32,
     /// Bytes held for one entity while it is frozen or staged; at least `message_bytes`.
@@ -96,6 +101,13 @@ impl From<&LimitSettings> for Limits {
     }
 }
 
+impl From<&LimitSettings> for Budget {
+    fn from(settings: &LimitSettings) -> Self {
+        // More than there are addresses is no bound.
+        Self::new(usize::try_from(settings.node_bytes).unwrap_or(usize::MAX))
+    }
+}
+
 impl Default for LimitSettings {
     fn default() -> Self {
         let limits = Limits::default();
@@ -105,6 +117,7 @@ impl Default for LimitSettings {
             stream_bytes: limits.stream_bytes as u64,
             router_queue: whole(limits.router_queue),
             router_bytes: limits.router_bytes as u64,
+            node_bytes: budget::BYTES as u64,
             held_messages: whole(limits.held_messages),
             held_bytes: limits.held_bytes as u64,
             message_bytes: limits.message_bytes as u64,
@@ -170,6 +183,7 @@ mod tests {
     #[test]
     fn the_settings_left_alone_are_the_limits_of_the_machines() {
         assert_eq!(Limits::from(&LimitSettings::default()), Limits::default());
+        assert_eq!(Budget::from(&LimitSettings::default()), Budget::default());
     }
 
     #[test]

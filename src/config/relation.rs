@@ -107,6 +107,8 @@ fn sizes(limits: &LimitSettings) -> Vec<Clash> {
             bytes(limits.stream_bytes),
             bytes(limits.router_bytes),
         ),
+        at_most(&["limits.router_bytes", "limits.node_bytes"], bytes(limits.router_bytes), bytes(limits.node_bytes)),
+        at_most(&["limits.held_bytes", "limits.node_bytes"], bytes(limits.held_bytes), bytes(limits.node_bytes)),
     ]
     .into_iter()
     .flatten()

@@ -83,6 +83,8 @@ const DRAIN: Kind = Kind::Duration { min: Duration::from_millis(100), max: Durat
 const SILENCE: Kind = Kind::Duration { min: Duration::from_millis(250), max: Duration::from_secs(600) };
 const COUNT: Kind = Kind::Count { min: 1, max: 1 << 24 };
 const BUFFER: Kind = Kind::Size { min: 1, max: 1 << 30 };
+/// A part of it holds what two links or scenes have for themselves, and as much again.
+const NODE: Kind = Kind::Size { min: 4 * MIB, max: 1 << 40 };
 /// What fits into a frame between nodes, with a batch before it.
 const MESSAGE: Kind = Kind::Size { min: 1, max: lanes::MESSAGE_BYTES_MAX as u64 };
 const STATE: Kind = Kind::Size { min: 1, max: 8 * MIB };
@@ -90,7 +92,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 40] = [
+pub(super) static KEYS: [Key; 41] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -115,6 +117,7 @@ pub(super) static KEYS: [Key; 40] = [
     Key::new("limits.stream_bytes", BUFFER, Preset::Limit),
     Key::new("limits.router_queue", COUNT, Preset::Limit),
     Key::new("limits.router_bytes", BUFFER, Preset::Limit),
+    Key::new("limits.node_bytes", NODE, Preset::Limit),
     Key::new("limits.held_messages", COUNT, Preset::Limit),
     Key::new("limits.held_bytes", BUFFER, Preset::Limit),
     Key::new("limits.message_bytes", MESSAGE, Preset::Limit),

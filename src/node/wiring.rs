@@ -15,6 +15,7 @@ use actix::{Actor, Addr};
 use actix_rt::Arbiter;
 use futures_util::future::join_all;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use slipgate_actors::budget::NodeBudget;
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
@@ -33,6 +34,7 @@ use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{Meet, SceneKeeper, WindAll};
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop, start_on};
 use slipgate_actors::types::Types;
+use slipgate_cluster::budget::Budget;
 use slipgate_cluster::drain::Homes;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::{Limits, Port};
@@ -80,7 +82,8 @@ pub(super) fn wire(
 ) -> Wired {
     let Outside { chronicle, stage, drain, over } = outside;
     let lease = Lease::new(welcome.asked + welcome.lease, clock);
-    let post = Post::new(welcome.session, welcome.view.clone(), lease);
+    let budget = NodeBudget::new(Budget::from(&config.limits));
+    let post = Post::within(budget, welcome.session, welcome.view.clone(), lease);
     let limits = Limits::from(&config.limits);
     let types = Types::built_in();
     let name = config.node.name.clone();

@@ -21,6 +21,7 @@ use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use super::credence;
 use super::queue::Queue;
+use crate::budget::NodeBudget;
 use crate::post::Post;
 use crate::transport::Connection;
 
@@ -41,9 +42,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(peer: Session) -> Self {
+    pub(super) fn new(peer: Session, budget: &NodeBudget) -> Self {
         Self {
-            queue: Arc::new(Queue::new(peer)),
+            queue: Arc::new(Queue::new(peer, budget)),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             bye: Cell::new(false),
@@ -237,7 +238,7 @@ mod tests {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
         theirs.write_all(last_bytes).await.expect("there is room");
         drop(theirs);
-        let shared = Rc::new(Shared::new(Session::new(2, 1)));
+        let shared = Rc::new(Shared::new(Session::new(2, 1), &NodeBudget::default()));
         shared.queue.put_in(Lanes::ping);
         let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
         run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {}).await
@@ -246,7 +247,7 @@ mod tests {
     /// How a connection ends whose peer answers so many pings and says nothing else, and how many pings it got.
     async fn quiet(answers: u32) -> (Ended, u32) {
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
-        let shared = Rc::new(Shared::new(Session::new(2, 1)));
+        let shared = Rc::new(Shared::new(Session::new(2, 1), &NodeBudget::default()));
         let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
         let running = run(Box::new(ours), Session::new(2, 1), shared, post, QUIET, || {});
         let answering = async {

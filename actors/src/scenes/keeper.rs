@@ -180,6 +180,7 @@ impl SceneKeeper {
             #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and exact up to 2^53")]
             metrics::gauge!("slipgate_scenes", "state" => state).set(count as f64);
         }
+        self.post.budget().tell_gauges();
     }
 
     /// Finds out which scenes take newcomers, and how much room they have.

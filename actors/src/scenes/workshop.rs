@@ -113,7 +113,8 @@ impl Workshop {
             keeper,
         };
         let actor = SceneActor::new(settings, around, first_generation);
-        let mailbox = Mailbox::new(start_on(threads[thread].arbiter.as_ref(), actor), MAILBOX);
+        let addr = start_on(threads[thread].arbiter.as_ref(), actor);
+        let mailbox = Mailbox::within(post.budget(), addr, MAILBOX);
         post.open(Port::Scene(scene), Arc::new(mailbox.clone()));
         self.on_thread.insert(scene, thread);
         self.scenes.put(scene, &mailbox);

@@ -15,6 +15,8 @@ use std::fmt;
 use slipgate_entity::{FixedMap, OnlineId};
 
 use super::Ticket;
+use super::shares::Share;
+use crate::budget::Load;
 use crate::message::Sender;
 use crate::stream::{SendStream, Speaker, StreamId};
 
@@ -31,6 +33,12 @@ impl Line {
     /// Whether its sender is gone.
     pub(super) fn is_adopted(&self) -> bool {
         matches!(self.speaker.sender, Sender::Entity(_))
+    }
+
+    /// What it keeps, and because of whom.
+    pub(super) fn kept(&self) -> (Share, Load) {
+        let home = Share::Home(self.stream.entity().range());
+        (self.stream.known().map_or(home, |known| Share::Owner(known.owner)), self.stream.load())
     }
 }
 

@@ -1,5 +1,7 @@
 //! One router alone: tickets, windows, owners, adopted streams.
 
+mod bounds;
+
 use std::sync::Arc;
 
 use slipgate_entity::{RangeId, SceneId};
@@ -17,19 +19,24 @@ fn own(node: u16) -> Own {
 }
 
 fn entity(counter: u32) -> OnlineId {
-    OnlineId::new(RangeId(1), counter)
+    OnlineId::new(RangeId(counter), 1)
 }
 
 fn router() -> Router {
     Router::new(me(), Limits { stream_window: 2, stream_queue: 1, router_queue: 5, ..Limits::default() })
 }
 
+fn to_send(ticket: u64, counter: u32, bytes: usize) -> ToSend {
+    ToSend { ticket: Ticket(ticket), entity: entity(counter), payload: Arc::from(vec![0; bytes]) }
+}
+
+/// A message comes back whole.
+fn busy(ticket: u64, counter: u32) -> Output {
+    Output::Busy(to_send(ticket, counter, 4))
+}
+
 fn send(router: &mut Router, messages: &[(u64, u32)]) -> Vec<Output> {
-    let to_send = |&(ticket, counter): &(u64, u32)| ToSend {
-        ticket: Ticket(ticket),
-        entity: entity(counter),
-        payload: Arc::from([0u8; 4].as_slice()),
-    };
+    let to_send = |&(ticket, counter): &(u64, u32)| to_send(ticket, counter, 4);
     let mut out = Vec::new();
     router.handle(Input::Send(messages.iter().map(to_send).collect()), Now(0), &mut out);
     out
@@ -87,7 +94,7 @@ fn an_accepted_message_waits_for_its_home_goes_to_the_owner_and_ends_as_applied(
     assert_eq!(out[1], Output::AskHome { entity: entity(1), nonce: Nonce(1) });
     assert_eq!(numbers(&record(&mut router, 1, Record::registered(own(2)))), [(2, 1)]);
     assert_eq!(hear(&mut router, ack(1, 1, 1, 1)), [Output::Applied(Ticket(10))]);
-    assert_eq!((router.waiting(), router.waiting_bytes), (0, 0));
+    assert_eq!(router.load(), Load::default());
 }
 
 #[test]
@@ -99,9 +106,9 @@ fn after_a_refusal_later_messages_of_the_batch_to_the_same_receiver_are_refused_
         Output::Accepted(Ticket(1)),
         Output::Accepted(Ticket(2)),
         Output::Accepted(Ticket(3)),
-        Output::Busy(Ticket(4)),
+        busy(4, 1),
         Output::Accepted(Ticket(5)),
-        Output::Busy(Ticket(6)),
+        busy(6, 1),
     ];
     assert_eq!(verdicts, expected);
 }
@@ -110,7 +117,7 @@ fn after_a_refusal_later_messages_of_the_batch_to_the_same_receiver_are_refused_
 fn a_router_is_bounded_over_all_its_streams() {
     let mut router = router();
     let out = send(&mut router, &[(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
-    assert!(out.contains(&Output::Busy(Ticket(6))));
+    assert!(out.contains(&busy(6, 6)));
     assert_eq!(router.waiting(), 5);
     record(&mut router, 1, Record::registered(own(2)));
     hear(&mut router, ack(1, 1, 1, 1));
@@ -411,7 +418,7 @@ fn a_stream_to_an_entity_that_is_parked_is_answered_whole_and_the_next_message_b
     record(&mut router, 1, Record::registered(own(2)));
     let out = hear(&mut router, stopped(1, 2, true, Epoch::ZERO));
     assert_eq!(out, [Output::Applied(Ticket(1)), Output::Failed(Ticket(2)), Output::Parked(Ticket(3))]);
-    assert_eq!((router.waiting(), router.waiting_bytes, router.tables().streams), (0, 0, 0));
+    assert_eq!((router.load(), router.tables().streams, router.tables().shares), (Load::default(), 0, 0));
     assert_eq!(router.tables().closings, 1, "its receiver is told that it is done with");
     assert!(hear(&mut router, stopped(1, 2, true, Epoch::ZERO)).is_empty(), "it comes twice");
     send(&mut router, &[(4, 1)]);
@@ -431,8 +438,9 @@ fn a_stop_that_counts_from_another_reset_or_beyond_what_was_said_or_is_not_the_o
     assert_eq!(router.waiting(), 2);
 }
 
+/// The home of all ranges is at `session`.
 fn home_at(version: u64, session: Session) -> Arc<View> {
-    let homes = [(RangeId(1), Home::first(RangeId(1), session))].into();
+    let homes = (1..=1_000).map(RangeId).map(|range| (range, Home::first(range, session))).collect();
     Arc::new(View { version, homes, ..View::default() })
 }
 

@@ -62,9 +62,7 @@ impl Alarms {
 impl Scene {
     pub(super) fn tick(&mut self, now: Now, out: &mut Vec<Output>) {
         self.forget_graves(now, out);
-        if self.waiting.wants_sum(now) {
-            self.waiting.set_sum(self.sum_of_waiting(), now);
-        }
+        self.sum_up(now);
         while let Some(alarm) = self.alarms.take_due(now) {
             self.ring(alarm, now, out);
         }

@@ -248,6 +248,7 @@ impl Scene {
             self.receivers.add(stream.entity(), stream.id(), entity);
             let mut stream = stream.clone();
             stream.settle_in();
+            self.waiting.put_sent(stream.load());
             outbox.insert(stream.entity(), stream);
         }
         let live = Live {

@@ -263,6 +263,7 @@ impl Scene {
         self.busy.remove(&entity);
         for stream in self.live[&entity].outbox.values() {
             self.receivers.remove(stream.entity(), stream.id());
+            self.waiting.take_sent(stream.load());
         }
     }
 }

@@ -57,6 +57,11 @@ impl Direct {
         self.said.len()
     }
 
+    /// What counts against the node's budget.
+    pub(super) fn weight(&self) -> usize {
+        self.bytes
+    }
+
     /// Takes what an entity says to another, if there is room; else gives it back.
     pub(super) fn say(
         &mut self,

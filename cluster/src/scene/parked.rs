@@ -135,7 +135,9 @@ impl Scene {
     ) {
         let Some(live) = self.live.get_mut(&sender) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
+        let done = stream.load();
         let Some(answered) = stream.stop(upto, failed) else { return };
+        self.waiting.take_sent(done);
         self.leave_stream(sender, to);
         bounce(sender, to, answered.failed.into_iter().collect(), Bounce::Failed, out);
         bounce(sender, to, answered.parked, Bounce::Parked, out);

@@ -8,6 +8,7 @@ use slipgate_entity::OnlineId;
 
 use super::direct::Spoken;
 use super::port::Ticket;
+use crate::budget::Load;
 use crate::message::{Data, Held, Identity, Nonce, Parked, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
@@ -214,9 +215,9 @@ impl HeldMessages {
         self.messages.push(data);
     }
 
-    /// What is held: payload bytes, messages.
-    pub(super) fn size(&self) -> (usize, usize) {
-        (self.bytes, self.messages.len())
+    /// What is held.
+    pub(super) fn load(&self) -> Load {
+        Load { messages: self.messages.len(), bytes: self.bytes }
     }
 
     pub(super) fn take(&mut self) -> Vec<Data> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use slipgate_entity::{OnlineId, SceneId};
 use thiserror::Error;
 
+use super::Amount;
 use crate::message::{Identity, Message, Parked, Payload, Prepare, Sender};
 use crate::moves::{Cost, MoveError, MoveId, Outcome};
 use crate::stream::{End, SendStream, StreamId};
@@ -123,6 +124,8 @@ pub enum Input {
     View(Arc<View>),
     /// The link to a session is lost, or the session is over.
     PeerLost(Session),
+    /// What the node allows of its budget, until it says otherwise.
+    Allow(Amount),
     /// The turn ends: what was applied in it is acknowledged, and what entities of the scene said to each other in it
     /// is applied. That may be answered: [`Scene::has_said`](super::Scene::has_said).
     Flush,

@@ -36,6 +36,7 @@ impl Scene {
         let epoch = live.epoch;
         for mut stream in std::mem::take(&mut live.outbox).into_values() {
             self.receivers.remove(stream.entity(), stream.id());
+            self.waiting.take_sent(stream.load());
             bounce(entity, stream.entity(), stream.fail(), End::Unknown, out);
             self.leave(entity, epoch, stream);
         }

@@ -1,7 +1,6 @@
 //! How much a scene remembers: what is there beyond its entities is for something that has not ended.
 
 use super::Scene;
-use super::phase::Phase;
 
 /// Rows of a scene's tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +13,8 @@ pub struct Tables {
     pub floors: usize,
     /// Messages that wait: for the turn to end, a gap to close, a move to be decided, a copy to be taken over.
     pub waiting: usize,
+    /// Messages of theirs that are not acknowledged.
+    pub unacknowledged: usize,
     /// Streams of theirs to others.
     pub outboxes: usize,
     /// Entities that they write to.
@@ -34,8 +35,13 @@ pub struct Tables {
 
 impl Scene {
     /// Rows of the tables. Walks over all entities.
+    ///
+    /// # Panics
+    ///
+    /// If what is counted of the messages that wait is not what is there.
     #[must_use]
     pub fn tables(&self) -> Tables {
+        let (held, sent) = self.audit();
         let mut tables = Tables {
             entities: self.live.len(),
             receivers: self.receivers.len(),
@@ -45,19 +51,14 @@ impl Scene {
             tombstones: self.gone.len().max(self.graves.len()),
             alarms: self.alarms.len(),
             searches: self.search.len(),
-            waiting: self.direct.len() + self.staged.values().map(|staged| staged.held.size().1).sum::<usize>(),
+            waiting: self.direct.len() + held.messages,
+            unacknowledged: sent.messages,
             ..Tables::default()
         };
         for live in self.live.values() {
             let received = live.inbox.received();
-            let held = match &live.phase {
-                Phase::Active | Phase::Reserving(_) => 0,
-                Phase::Frozen(frozen) => frozen.held.size().1,
-                Phase::Deciding(deciding) => deciding.held.size().1,
-            };
             tables.open += received.streams();
             tables.floors += received.floors();
-            tables.waiting += live.inbox.waiting().1 + held;
             tables.outboxes += live.outbox.len();
         }
         tables

@@ -6,8 +6,9 @@ use super::alarm::Alarm;
 use super::phase::{Live, Phase};
 use super::{Bounce, Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
+use crate::budget::Load;
 use crate::message::{Control, Data, Message, Payload, Sender};
-use crate::stream::{End, Known, Open, Over, SendStream, Stopped, StreamId, StreamOutput, Verdict, Waiting};
+use crate::stream::{Busy, End, Known, Open, Over, SendStream, Stopped, StreamId, StreamOutput, Verdict, Waiting};
 use crate::{Epoch, Now, Own, Place, Record};
 
 impl Scene {
@@ -32,7 +33,7 @@ impl Scene {
         } else {
             return self.send_elsewhere(&data, out);
         };
-        if held.has_room(&data, &self.limits) && self.waiting.admit(&data) {
+        if held.has_room(&data, &self.limits) && self.waiting.admit(entity, data.payload.len()) {
             held.hold(data);
         } else {
             self.left_out += 1;
@@ -50,7 +51,7 @@ impl Scene {
             return self.turn_away(&data, out);
         }
         let (stream, sender, reply_to) = (data.stream, data.sender, data.reply_to);
-        if live.inbox.is_ahead(&data) && !self.waiting.admit(&data) {
+        if live.inbox.is_ahead(&data) && !self.waiting.admit(entity, data.payload.len()) {
             self.left_out += 1;
             return;
         }
@@ -161,6 +162,10 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
+        if !self.waiting.has_room_for_sent(self.direct.weight(), payload.len()) {
+            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            return;
+        }
         if is_here && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
             if let Err(payload) = self.direct.say((entity, &mut live.spoken), to, payload, &self.limits) {
                 out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
@@ -181,15 +186,17 @@ impl Scene {
     ) {
         let me = self.place();
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
+        let bytes = payload.len();
         let opened = &mut self.opened;
         let stream = live.outbox.entry(to).or_insert_with(|| SendStream::open(StreamId::next(me, opened), to));
-        if stream.push(payload.clone(), &self.limits).is_err() {
+        if let Err(Busy(payload)) = stream.push(payload, &self.limits) {
             if !stream.has_begun() && stream.waiting() == 0 {
                 live.outbox.remove(&to);
             }
             out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
             return;
         }
+        self.waiting.put_sent(Load::one(bytes));
         self.receivers.add(to, stream.id(), entity);
         self.transmit(entity, to, now, out);
     }
@@ -266,7 +273,10 @@ impl Scene {
                 return;
             }
             Told::Applied { upto, known } => {
+                let mut done = stream.load();
                 stream.acknowledge(upto);
+                done -= stream.load();
+                self.waiting.take_sent(done);
                 stream.learn(known);
                 self.receivers.learn(to, known);
             }
@@ -308,6 +318,7 @@ impl Scene {
         let Some(live) = self.live.get_mut(&sender) else { return };
         let Some(mut stream) = live.outbox.remove(&to) else { return };
         self.receivers.remove(to, stream.id());
+        self.waiting.take_sent(stream.load());
         bounce(sender, stream.entity(), stream.fail(), end, out);
     }
 
@@ -325,7 +336,10 @@ impl Scene {
         let Some(live) = self.live.get_mut(&sender) else { return };
         let Some(mut stream) = live.outbox.remove(&to) else { return };
         self.receivers.remove(to, stream.id());
+        let mut done = stream.load();
         let left = stream.begin_anew(known, || StreamId::next(me, &mut self.opened));
+        done -= stream.load();
+        self.waiting.take_sent(done);
         bounce(sender, to, left, End::Unknown, out);
         if stream.waiting() > 0 {
             self.receivers.add(to, stream.id(), sender);

@@ -2,6 +2,7 @@
 
 mod active;
 mod arrive;
+mod bounds;
 mod claims;
 mod close;
 mod closing;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::StreamId;
 use super::received::{Open, Over, Received, Stopped};
+use crate::budget::Load;
 use crate::message::{Data, Sender};
 use crate::view::Verdicts;
 use crate::{Epoch, Limits, Place};
@@ -56,10 +57,10 @@ impl Inbox {
         data.seq.saturating_sub(1) > self.received.last(data.sender, data.stream)
     }
 
-    /// What waits for a gap to close: payload bytes, messages.
+    /// What waits for a gap to close.
     #[must_use]
-    pub fn waiting(&self) -> (usize, usize) {
-        (self.ahead_bytes, self.ahead.len())
+    pub fn waiting(&self) -> Load {
+        Load { messages: self.ahead.len(), bytes: self.ahead_bytes }
     }
 
     /// The rule: the next number is applied, a lower one repeated, a higher one waits within bounds; a stream that

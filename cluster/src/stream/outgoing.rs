@@ -8,6 +8,7 @@ use slipgate_entity::OnlineId;
 use thiserror::Error;
 
 use super::{Known, StreamId};
+use crate::budget::Load;
 use crate::message::{Data, Payload, Sender};
 use crate::{Epoch, Limits, Now, Own, Place, Record};
 
@@ -30,10 +31,10 @@ pub struct Speaker {
     pub reply_to: Place,
 }
 
-/// The stream, or all of a router's streams together, are at a bound. Nothing was kept of the message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+/// The stream is at a bound. Nothing was kept of the message, which comes back.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("too much is waiting already; send it again when earlier messages are acknowledged")]
-pub struct Busy;
+pub struct Busy(pub Payload);
 
 /// Why nothing more comes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +170,13 @@ impl SendStream {
         self.bytes
     }
 
-    /// The same, counted anew: right for a stream that has just arrived, too.
+    /// Both.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        Load { messages: self.waiting(), bytes: self.bytes }
+    }
+
+    /// The bytes, counted anew: right for a stream that has just arrived, too.
     #[must_use]
     pub fn payload_bytes(&self) -> usize {
         self.unacked.iter().map(|waiting| waiting.payload.len()).sum()
@@ -201,7 +208,7 @@ impl SendStream {
     pub fn push(&mut self, payload: Payload, limits: &Limits) -> Result<u64, Busy> {
         let bytes = self.bytes + payload.len();
         if self.unacked.len() >= limits.stream_window + limits.stream_queue || bytes > limits.stream_bytes {
-            return Err(Busy);
+            return Err(Busy(payload));
         }
         self.bytes = bytes;
         self.unacked.push_back(Waiting { payload });

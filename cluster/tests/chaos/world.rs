@@ -161,7 +161,7 @@ impl World {
                     self.send(me, to.into(), Message::Control(Control::Close { entity, stream, sender }));
                 }
                 router::Output::Accepted(ticket) => self.history.accepted(session, ticket),
-                router::Output::Busy(ticket) => self.history.refused(ticket),
+                router::Output::Busy(router::ToSend { ticket, .. }) => self.history.refused(ticket),
                 router::Output::Applied(ticket) => {
                     let (upto, applied) = self.history.acknowledged(session, ticket);
                     self.demand(acknowledged::check(upto, applied));

@@ -17,7 +17,7 @@ pub(crate) const LATE_US: u64 = 1_000_000_000_000;
 pub(crate) const FORGET_US: u64 = 1_000_000_000_000_000_000;
 
 /// Counters on which nothing depends, and how long somebody waits who is due at the next tick anyway.
-const COUNTERS: [&str; 5] = ["nonces", "asked", "granted", "left_out", "wait"];
+const COUNTERS: [&str; 4] = ["nonces", "asked", "left_out", "wait"];
 
 /// The text of a state at `now`, in which `nonces` (as the machine gave them out, and as the explorer tells them)
 /// are those that count.

@@ -163,7 +163,7 @@ impl Desk {
                 return;
             }
             router::Output::Accepted(ticket) => (ticket, Fate::Accepted),
-            router::Output::Busy(ticket) => (ticket, Fate::Busy),
+            router::Output::Busy(router::ToSend { ticket, .. }) => (ticket, Fate::Busy),
             router::Output::Applied(ticket) => (ticket, Fate::Applied(base)),
             router::Output::Dead(ticket) => (ticket, Fate::Dead),
             router::Output::Unknown(ticket) => (ticket, Fate::Unknown),

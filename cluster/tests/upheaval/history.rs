@@ -96,7 +96,7 @@ impl History {
     /// What a router says of a message of a tool.
     pub(crate) fn told(&mut self, session: Session, output: &router::Output) {
         let (router::Output::Accepted(ticket)
-        | router::Output::Busy(ticket)
+        | router::Output::Busy(router::ToSend { ticket, .. })
         | router::Output::Applied(ticket)
         | router::Output::Dead(ticket)
         | router::Output::Unknown(ticket)) = output

@@ -87,6 +87,22 @@ fn control_goes_before_messages_and_messages_before_state() {
 }
 
 #[test]
+fn exactly_what_the_node_allows_waits_of_messages_to_entities_and_the_next_comes_back_whole() {
+    let mut lanes = Lanes::new(LaneLimits::default());
+    lanes.allow(3 * Load::one(10).weight());
+    (0..3).for_each(|_| lanes.push(data(10)).expect("room"));
+    assert_eq!(lanes.push(data(10)), Err(Box::new(data(10))));
+    assert_eq!(lanes.push(data(0)), Err(Box::new(data(0))), "nothing is too small to count");
+    assert_eq!(lanes.load(), Load { messages: 3, bytes: 30 });
+    for wire in [query(), ack(1, 1), answer(10), answer(40_000)] {
+        lanes.push(wire).expect("what nobody would send again has the lane's own bounds");
+    }
+    while next(&mut lanes).is_some() {}
+    assert_eq!(lanes.load(), Load::default(), "whatever was sent is not counted any more");
+    lanes.push(data(10)).expect("room again");
+}
+
+#[test]
 fn messages_stop_without_credit_and_control_does_not() {
     let mut lanes = Lanes::new(LaneLimits { credit: 1000, ..LaneLimits::default() });
     lanes.push(data(2000)).expect("room");

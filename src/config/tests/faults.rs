@@ -301,6 +301,14 @@ fn values_that_contradict_each_other_are_told_at_the_one_that_was_set() {
         "cluster.toml:8:16: limits.stream_bytes: 1MiB is above router_bytes (64KiB) / = lower it to 64KiB, or raise router_bytes",
     );
     check(
+        "node_bytes = \"32MiB\"",
+        "cluster.toml:8:14: limits.router_bytes: 64MiB is above node_bytes (32MiB) / = lower it to 32MiB, or raise node_bytes",
+    );
+    check(
+        "router_bytes = \"8MiB\"\nnode_bytes = \"8MiB\"\nheld_bytes = \"9MiB\"",
+        "cluster.toml:10:14: limits.held_bytes: 9MiB is above node_bytes (8MiB) / = lower it to 8MiB, or raise node_bytes",
+    );
+    check(
         "resend_max = \"50ms\"",
         "cluster.toml:8:14: limits.resend_first: 100ms is above resend_max (50ms) / = lower it to 50ms, or raise resend_max",
     );

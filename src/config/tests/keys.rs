@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded, OnPanic};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 40] = [
+const OTHERS: [(&str, &str); 41] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -32,6 +32,7 @@ const OTHERS: [(&str, &str); 40] = [
     ("limits.stream_bytes", "2MiB"),
     ("limits.router_queue", "100000"),
     ("limits.router_bytes", "32MiB"),
+    ("limits.node_bytes", "128MiB"),
     ("limits.held_messages", "100"),
     ("limits.held_bytes", "512KiB"),
     ("limits.message_bytes", "1500B"),

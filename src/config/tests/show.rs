@@ -29,6 +29,7 @@ fn each_value_is_shown_beside_its_source() {
         "token = \"***\"                          # env SLIPGATE__ADMIN__TOKEN",
         "level = \"debug\"                        # flag --set log.level",
         "router_bytes = \"64MiB\"                 # default",
+        "node_bytes = \"256MiB\"                  # default",
         "resend_first = \"100ms\"                 # default",
         "[[scenes]]",
         "id = 1                                 # cluster.toml:8",

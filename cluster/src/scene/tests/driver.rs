@@ -76,9 +76,11 @@ impl Driver {
         (driver, nonce)
     }
 
+    /// Tells the scene something and looks after every step whether what is counted is what waits.
     pub(super) fn tell(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         self.scene.handle(input, self.now, &mut out);
+        self.scene.audit();
         let mut all = Vec::new();
         for output in out {
             let answer = if let Output::Encode { entity } = &output {

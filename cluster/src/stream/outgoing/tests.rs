@@ -54,7 +54,7 @@ fn split(out: &[StreamOutput]) -> (Vec<(u16, u64)>, usize) {
 fn a_send_is_numbered_and_transmitted_while_the_window_has_room_and_waits_behind_it() {
     let mut stream = stream();
     stream.learn(known(own(2), Epoch::FIRST));
-    assert_eq!(push(&mut stream, 6), [Ok(1), Ok(2), Ok(3), Ok(4), Ok(5), Err(Busy)]);
+    assert_eq!(push(&mut stream, 6), [Ok(1), Ok(2), Ok(3), Ok(4), Ok(5), Err(Busy(Arc::from([7; 10])))]);
     assert_eq!(sent(&mut stream, 0), (vec![(2, 1), (2, 2), (2, 3)], 0));
     assert_eq!(sent(&mut stream, 1), (vec![], 0));
     assert_eq!(stream.acknowledge(2), 2);
@@ -68,7 +68,7 @@ fn a_stream_is_bounded_in_bytes_too() {
     let payload: Payload = Arc::from([0u8; 10].as_slice());
     assert_eq!(stream.push(payload.clone(), &limits), Ok(1));
     assert_eq!(stream.push(payload.clone(), &limits), Ok(2));
-    assert_eq!(stream.push(payload.clone(), &limits), Err(Busy));
+    assert_eq!(stream.push(payload.clone(), &limits), Err(Busy(payload.clone())));
     assert_eq!(stream.waiting_bytes(), 20);
     stream.acknowledge(1);
     assert_eq!(stream.push(payload, &limits), Ok(3));

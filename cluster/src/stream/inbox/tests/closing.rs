@@ -164,10 +164,10 @@ fn what_waits_ahead_of_a_gap_goes_with_its_stream_and_with_those_that_cannot_beg
         assert_eq!(hear(&mut inbox, says(sender, stream(1, generation)), 3), "ahead");
     }
     close(&mut inbox, entity(6), stream(1, 6));
-    assert_eq!(inbox.waiting(), (10, 1));
+    assert_eq!(inbox.waiting(), Load::one(10));
     assert_eq!(hear(&mut inbox, says(entity(7), stream(1, 7)), 1), "applied");
     close(&mut inbox, entity(7), stream(1, 7));
-    assert_eq!(inbox.waiting(), (0, 0));
+    assert_eq!(inbox.waiting(), Load::default());
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn with_a_verdict_go_the_streams_of_the_sessions_tools_and_its_floor() {
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (2, 2));
     inbox.sweep(&verdict_on(1));
     assert_eq!((inbox.received().streams(), inbox.received().floors()), (1, 1));
-    assert_eq!((inbox.received().verdicts(), inbox.waiting()), (9, (0, 0)));
+    assert_eq!((inbox.received().verdicts(), inbox.waiting()), (9, Load::default()));
     assert_eq!(hear_under(&mut inbox, says(tool(1), stream(1, 1)).at(0), 1, &verdict_on(1)), "over, in doubt");
 }
 
@@ -232,7 +232,7 @@ fn what_waits_of_a_stream_that_never_began_goes_with_a_verdict_on_whomever_and_c
     assert_eq!([hear(&mut inbox, begun, 1), hear(&mut inbox, begun, 3)], ["applied", "ahead"]);
     assert_eq!(hear(&mut inbox, other, 2), "ahead");
     inbox.sweep(&verdict_on(4));
-    assert_eq!(inbox.waiting(), (10, 1), "its sender may have moved to the node that died");
+    assert_eq!(inbox.waiting(), Load::one(10), "its sender may have moved to the node that died");
     assert_eq!([hear(&mut inbox, begun, 2), hear(&mut inbox, other, 1), hear(&mut inbox, other, 2)], ["applied"; 3]);
     assert_eq!(inbox.received().applied(), 5);
 }
