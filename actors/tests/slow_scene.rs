@@ -24,6 +24,7 @@ use slipgate_cluster::budget::{Budget, Part};
 use slipgate_cluster::manager::{Counter, ManagerReply};
 use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::moves::Outcome;
+use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
 use slipgate_entity::{ApplyError, Body, Effect, OnlineId, RangeId, SceneId, TypeName};
@@ -157,6 +158,10 @@ impl EntityType for Sleeper {
     fn parse(&self, _: &str, _: &str) -> Result<Vec<u8>, String> {
         Err("it takes none from tools".to_owned())
     }
+
+    fn kind_of(&self, _: &[u8]) -> Option<&'static str> {
+        None
+    }
 }
 
 impl Body for Sleeper {
@@ -219,6 +224,7 @@ impl Node {
                 clock,
                 types: types(gate),
                 limits: limits.clone(),
+                on_panic: OnPanic::Park,
                 directory: directory.clone(),
                 chronicle: Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64),
                 threads: vec![on(arbiter)],
