@@ -2,6 +2,8 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `homes` | what is said to homes, those that work and those that come to be |
+//! | `members` | what is said to the manager, and by it |
 //! | `speaker` | a peer that says anything, with values at the ends of what they can be |
 //! | `stage` | a scene with honest entities, as its shell would run it |
 //!
@@ -9,6 +11,10 @@
 //! stream goes on, whatever is said by others than its home. A home is believed (a link lets nobody else
 //! speak as one), so its words are only held to the first two.
 
+#[path = "nonsense/homes.rs"]
+mod homes;
+#[path = "nonsense/members.rs"]
+mod members;
 #[path = "hostile/meter.rs"]
 mod meter;
 #[path = "nonsense/speaker.rs"]
@@ -16,23 +22,15 @@ mod speaker;
 #[path = "nonsense/stage.rs"]
 mod stage;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use slipgate_cluster::directory::{self, Directory};
-use slipgate_cluster::manager::{self, Counter, JoinRequest, Manager, ManagerReply, ManagerRequest, Stored, Waits};
-use slipgate_cluster::member::{self, Welcome};
 use slipgate_cluster::message::{Control, Data, Message, Reserve, Sender};
 use slipgate_cluster::moves::MoveId;
-use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::router::{self, Router, ToSend};
 use slipgate_cluster::scene::{Input, MoveRequest};
 use slipgate_cluster::stream::StreamId;
-use slipgate_cluster::view::{Home, Member, ScenePlacement};
-use slipgate_cluster::{
-    Epoch, Incarnation, Limits, NodeId, NodeName, Now, Own, Place, Port, Record, Session, View, bounds,
-};
+use slipgate_cluster::{Epoch, Limits, Now, Own, Place, Port, Record, Session, bounds};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
 
@@ -136,89 +134,6 @@ fn no_word_of_a_false_home_ends_a_scene_or_keeps_it_from_spawning() {
 }
 
 #[test]
-fn a_home_answers_everybody_and_changes_nothing_that_it_should_not() {
-    let mut home = Directory::new(ME.session);
-    let mut out = Vec::new();
-    home.handle(directory::Input::Opened { range: RangeId(1) }, Now(0), &mut out);
-    for counter in 0..HONEST {
-        home.handle(directory::Input::Registered { entity: honest(counter), owner: ME, label: None }, Now(0), &mut out);
-    }
-    let mut speaker = Speaker::new(1);
-    let mut epochs = [Epoch::ZERO; HONEST as usize];
-    for _ in 0..100_000 {
-        // A third node: neither the old owner's nor the new one's.
-        let from = Place { session: Session::new(7, 1), port: Port::Scene(SceneId(1)) };
-        home.handle(directory::Input::Heard { from, control: speaker.control() }, Now(0), &mut out);
-        assert!(out.len() <= 2);
-        out.clear();
-    }
-    for counter in 0..HONEST {
-        assert_eq!(home.record(honest(counter)), Some(Record::registered(ME)), "a stranger changed {counter}");
-    }
-    for _ in 0..100_000 {
-        home.handle(directory::Input::Heard { from: speaker.place(), control: speaker.control() }, Now(0), &mut out);
-        out.clear();
-        for (counter, before) in (0..).zip(&mut epochs) {
-            let epoch = home.record(honest(counter)).expect("a record").epoch;
-            assert!(epoch >= *before && !epoch.is_last());
-            *before = epoch;
-        }
-    }
-    assert!(home.ownership().len() <= HONEST as usize);
-}
-
-#[test]
-fn a_home_that_comes_to_be_survives_whatever_scenes_and_its_predecessor_say() {
-    let member = |node| Member {
-        session: Session::new(node, 1),
-        name: NodeName::new(format!("n{node}")).expect("a name"),
-        address: String::new(),
-        admin: String::new(),
-    };
-    let scene = |number: u16| {
-        let name = NodeName::new(format!("s{number}")).expect("a name");
-        ScenePlacement::declared(SceneId::from(number), name, NodeId(number), 9)
-    };
-    let home = Home { range: RangeId(1), session: ME.session, term: 1, before: Some(Session::new(2, 1)) };
-    let named = View {
-        version: 1,
-        members: (1..=2).map(|node| (NodeId(node), member(node))).collect(),
-        scenes: (1..=2).map(|number| (SceneId::from(number), scene(number))).collect(),
-        homes: [(RangeId(1), home)].into(),
-        ..View::default()
-    };
-    let mut came_to_be = 0;
-    for seed in 0..200 {
-        let mut speaker = Speaker::new(seed);
-        let mut home = Directory::new(ME.session);
-        let mut out = Vec::new();
-        // Whose entities are lost as soon as the home is complete.
-        let mut dead = BTreeMap::from([(NodeId(u16::MAX), Incarnation(u32::MAX))]);
-        if seed % 2 == 0 {
-            dead.insert(NodeId(2), Incarnation(1));
-        }
-        home.handle(directory::Input::View(Arc::new(View { dead, ..named.clone() })), Now(0), &mut out);
-        for step in 0..300 {
-            let (from, said) = match speaker.below(if seed % 2 == 0 { 1 } else { 3 }) {
-                0 => (Place::from(ME), speaker.claims()),
-                1 => (peer(), speaker.claims()),
-                _ => (Place { port: Port::Directory, ..peer() }, speaker.legacy()),
-            };
-            home.handle(directory::Input::Heard { from, control: said }, Now(step * 50_000), &mut out);
-            home.handle(directory::Input::Tick, Now(step * 50_000), &mut out);
-            home.handle(
-                directory::Input::Heard { from: speaker.place(), control: speaker.control() },
-                Now(step * 50_000),
-                &mut out,
-            );
-        }
-        assert!(home.ownership().len() <= 300 * 4, "seed {seed}");
-        came_to_be += usize::from(home.standing(RangeId(1)) == directory::Standing::Complete);
-    }
-    assert!(came_to_be > 100, "{came_to_be} of 200 came to be");
-}
-
-#[test]
 fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
     let near = Epoch::new(0, u32::MAX - 1);
     assert!(near.next().is_last() && !near.is_last());
@@ -278,74 +193,6 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
         );
         out.clear();
     }
-}
-
-#[test]
-fn a_member_and_a_stock_take_what_the_manager_would_not_say_without_a_panic() {
-    let me = Session::new(1, 1);
-    let mut speaker = Speaker::new(3);
-    let welcome =
-        Welcome { session: me, view: Arc::new(View::default()), lease: Duration::from_secs(10), asked: Now(0) };
-    let (mut member, mut stock) = (member::Member::new(welcome), RangeStock::new(me, 1));
-    let mut ids = BTreeSet::new();
-    for step in 0..50_000 {
-        let now = Now(step * 1_000);
-        let reply = speaker.reply();
-        let mut out = Vec::new();
-        if let ManagerReply::Range { session, request, counter, range } = reply {
-            stock.handle(range::Input::Reply { session, request, counter, range }, now, &mut Vec::new());
-        }
-        member.handle(member::Input::Reply(reply), now, &mut out);
-        member.handle(member::Input::Tick, now, &mut out);
-        stock.handle(range::Input::Tick, now, &mut Vec::new());
-        assert!(member.lease_left(now) <= Duration::from_secs(10), "nobody prolongs a lease beyond its length");
-        if let Ok(id) = stock.take() {
-            assert!(ids.insert(id), "{id} came twice");
-        }
-    }
-}
-
-#[test]
-fn a_manager_answers_members_alone_and_a_greedy_one_gets_no_more_than_its_part() {
-    let mut manager = Manager::load(Stored::default(), Waits::default(), Now(0));
-    let mut out = Vec::new();
-    let name = NodeName::new("n1").expect("a name");
-    let request = JoinRequest { name, address: "n1:1".into(), admin: "n1:2".into(), scenes: Vec::new() };
-    manager.handle(manager::Input::Join { ticket: manager::Ticket(1), own_node: true, request }, Now(0), &mut out);
-    let mut speaker = Speaker::new(4);
-    for step in 0..50_000 {
-        out.clear();
-        let (from, session) = (speaker.session(), speaker.session());
-        let input = match speaker.below(5) {
-            0 => manager::Input::LinkUp(session),
-            1 => manager::Input::LinkDown(session),
-            2 => manager::Input::ProbeAnswered(session),
-            _ => manager::Input::Request { from, request: speaker.request() },
-        };
-        manager.handle(input, Now(step), &mut out);
-        assert!(out.len() < 10);
-    }
-    let session = Session::new(1, 1);
-    for request in 1..5_000 {
-        let request = ManagerRequest::Range { session, request, counter: Counter::Online };
-        manager.handle(manager::Input::Request { from: session, request }, Now(0), &mut out);
-        out.clear();
-    }
-    assert!(manager.view().homes.len() as u64 <= bounds::RANGES_PER_SESSION);
-}
-
-#[test]
-fn a_cluster_takes_no_more_nodes_than_its_view_has_room_for() {
-    let mut manager = Manager::load(Stored::default(), Waits::default(), Now(0));
-    let mut out = Vec::new();
-    for number in 0..bounds::NODES as u64 + 10 {
-        let name = NodeName::new(format!("n{number}")).expect("a name");
-        let request = JoinRequest { name, address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new() };
-        let ticket = manager::Ticket(number);
-        manager.handle(manager::Input::Join { ticket, own_node: false, request }, Now(0), &mut out);
-        out.clear();
-    }
-    assert_eq!(manager.view().members.len(), bounds::NODES);
 }
 
 /// An id that nobody ever gave out.
