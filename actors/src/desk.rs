@@ -160,10 +160,10 @@ struct Office {
     around: Surroundings,
     asked: Cell<u64>,
     open: Cell<usize>,
-    tools: RefCell<BTreeMap<Nonce, oneshot::Sender<Vec<u8>>>>,
+    tools: RefCell<BTreeMap<(Place, Nonce), oneshot::Sender<Vec<u8>>>>,
     /// Requests to the manager about scenes.
     wishes: RefCell<BTreeMap<u64, oneshot::Sender<Result<SceneId, SceneRefusal>>>>,
-    records: RefCell<BTreeMap<Nonce, oneshot::Sender<Option<Record>>>>,
+    records: RefCell<BTreeMap<(Place, Nonce), oneshot::Sender<Option<Record>>>>,
     heard: RefCell<Heard>,
 }
 
@@ -265,17 +265,17 @@ impl Handler<Mail> for DeskActor {
             match message {
                 Said::Tool(ToolMessage::Ask { nonce, question }) => self.hear(from, nonce, question),
                 Said::Tool(ToolMessage::Answer { nonce, answer }) => {
-                    if let Some(asker) = self.office.tools.borrow_mut().remove(&nonce) {
+                    if let Some(asker) = self.office.tools.borrow_mut().remove(&(from, nonce)) {
                         drop(asker.send(answer));
                     }
                 }
                 Said::Control(Control::RecordIs { record, nonce: Some(nonce), .. }) => {
-                    if let Some(asker) = self.office.records.borrow_mut().remove(&nonce) {
+                    if let Some(asker) = self.office.records.borrow_mut().remove(&(from, nonce)) {
                         let _ = asker.send(Some(record));
                     }
                 }
                 Said::Control(Control::NotHome { nonce, .. }) => {
-                    if let Some(asker) = self.office.records.borrow_mut().remove(&nonce) {
+                    if let Some(asker) = self.office.records.borrow_mut().remove(&(from, nonce)) {
                         let _ = asker.send(None);
                     }
                 }

@@ -33,12 +33,12 @@ impl Office {
         }
         let nonce = self.nonce();
         let (asker, answer) = oneshot::channel();
-        self.tools.borrow_mut().insert(nonce, asker);
-        let question = codec::encode(&question).expect("a question is far below the codec's limit");
         let to = Place { session: member.session, port: Port::Admin };
+        self.tools.borrow_mut().insert((to, nonce), asker);
+        let question = codec::encode(&question).expect("a question is far below the codec's limit");
         let ask = Said::Tool(ToolMessage::Ask { nonce, question });
         let answer = timeout(wait, self.insist(to, ask, answer)).await;
-        self.tools.borrow_mut().remove(&nonce);
+        self.tools.borrow_mut().remove(&(to, nonce));
         let Ok(Some(bytes)) = answer else { return Err(silent(member, wait)) };
         codec::decode(&bytes).unwrap_or_else(|error| Err(not_readable(&error)))
     }
@@ -113,8 +113,8 @@ impl Office {
             return answer.await.ok();
         }
         let nonce = self.nonce();
-        self.records.borrow_mut().insert(nonce, asker);
-        let _asked = Asked { office: self, nonce };
+        self.records.borrow_mut().insert((home, nonce), asker);
+        let _asked = Asked { office: self, home, nonce };
         self.insist(home, Said::Control(Control::Query { entity, nonce }), answer).await
     }
 }
@@ -122,12 +122,13 @@ impl Office {
 /// A question to a home that is open, until it is dropped.
 struct Asked<'a> {
     office: &'a Office,
+    home: Place,
     nonce: Nonce,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.office.records.borrow_mut().remove(&self.nonce);
+        self.office.records.borrow_mut().remove(&(self.home, self.nonce));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a tool hears of an entity whose home changes while it is looked for.
 
-use slipgate_cluster::message::{Control, Message, Nonce};
+use slipgate_cluster::message::{Control, Message, Nonce, ToolMessage};
 use slipgate_cluster::{Envelope, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_proto::admin::{Problem, Question};
@@ -48,6 +48,38 @@ async fn an_entity_whose_home_denies_to_be_it_for_all_of_the_time_is_not_called_
         () = denying => panic!("it denies for ever"),
     };
     assert_eq!(answer.expect_err("nobody knows").reason, "home_unreachable");
+}
+
+#[actix_rt::test]
+async fn an_answer_counts_from_whoever_was_asked_alone() {
+    tokio::time::pause();
+    let mut node = Node::start();
+    let (home, other) = (Session::new(2, 1), Session::new(3, 1));
+    let (asked_home, asked_other) = (node.link(home), node.link(other));
+    node.name_home(ann().range(), home);
+    let desk = node.desk.clone();
+    let to = Place { session: me(), port: Port::Admin };
+    let record = Record::registered(Own::new(home, SceneId(1))).changed_to(None);
+    let (answer, ()) = tokio::join!(desk.ask(Question::Show { entity: ann().to_string() }), async {
+        let nonce = asked(&asked_home).await;
+        let alive = Record::registered(Own::new(other, SceneId(1)));
+        say(&node, other, Control::RecordIs { entity: ann(), record: alive, nonce: Some(nonce) });
+        say(&node, home, Control::RecordIs { entity: ann(), record, nonce: Some(nonce) });
+    });
+    assert_eq!(answer.expect_err("she is dead").reason, "dead");
+
+    let ask = |message: &Message| {
+        let Message::Tool(ToolMessage::Ask { nonce, .. }) = message else { return None };
+        Some(*nonce)
+    };
+    let (answer, ()) = tokio::join!(desk.ask(Question::Scenes), async {
+        let nonce = asked_home.await_one("which scenes?", ask).await;
+        let nonsense = Message::Tool(ToolMessage::Answer { nonce, answer: vec![7; 10] });
+        let from = Place { session: other, port: Port::Admin };
+        node.post.send(vec![Envelope { from, to, message: nonsense }]);
+        assert!(asked_home.await_one("it is asked again", ask).await == nonce);
+    });
+    drop((answer.expect("the scenes of those who answer"), asked_other));
 }
 
 fn ann() -> OnlineId {
