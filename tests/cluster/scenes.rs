@@ -19,6 +19,9 @@ const TOMBSTONE: (&str, &str) = ("limits.tombstone", "2s");
 /// The scenes of a field, and two that come and go.
 const PLACES: [&str; 6] = ["forest", "tower", "harbor", "keep", "dungeon", "arena"];
 
+/// How often the two come and go.
+const ROUNDS: usize = 8;
+
 /// A command: less than a second on an idle machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -31,12 +34,12 @@ fn scenes_that_come_and_go_under_fire_lose_nobody_and_nothing() {
     let (asked, host) = (field.nodes["n1"].client(), field.nodes["n3"].client());
     let mut moved_out = 0;
     let evidence = under_fire(&field.board, plan, || {
-        for round in 0..8 {
+        for round in 0..ROUNDS {
             open(&asked, "dungeon", Some("n2"));
             open(&host, "arena", Some(if round % 2 == 0 { "n3" } else { "n1" }));
-            await_that("somebody is in both", || {
-                ["dungeon", "arena"].iter().all(|scene| inhabitants(&asked, scene) > 1)
-            });
+            for scene in ["dungeon", "arena"] {
+                await_that("somebody has come", || inhabitants(&asked, scene) > 0);
+            }
             for (client, scene) in [(&asked, "arena"), (&host, "dungeon")] {
                 let report = close(client, scene, Clearing::Move);
                 assert_eq!((report.state.as_str(), report.left), (CloseReport::CLOSED, 0), "{report:?}");
@@ -50,8 +53,9 @@ fn scenes_that_come_and_go_under_fire_lose_nobody_and_nothing() {
         let is_there = |line: &&Line| line["to"].as_str().is_some_and(|to| to.starts_with(scene));
         comings.iter().filter(is_there).count()
     };
-    assert!(into("dungeon@") > 10 && into("arena@") > 10, "hardly anybody was there");
-    assert!(moved_out > 10, "only {moved_out} were there when a scene was closed");
+    assert!(into("dungeon@") >= ROUNDS && into("arena@") >= ROUNDS, "hardly anybody was there");
+    // Who was there a moment ago may have left by itself.
+    assert!(moved_out >= ROUNDS as u64 / 2, "only {moved_out} were there when a scene was closed");
     eprintln!("  {moved_out} were moved out of scenes that were closed");
     assert_eq!(names(&asked), ["forest", "tower", "harbor", "keep"]);
     field.stop(&[]);
