@@ -256,6 +256,7 @@ impl Manager {
         let until = now + self.waits.lease;
         for life in self.lives.values_mut() {
             life.lease_until = life.lease_until.max(until);
+            life.await_link_anew(now);
         }
         for end in self.ending.values_mut() {
             *end = until.max(*end);

@@ -75,5 +75,5 @@ async fn read_bytes(connection: &mut Connection, bytes_max: usize) -> Result<Vec
     Ok(bytes)
 }
 
-/// Longest time for one text. A join may wait a second for the manager's probe.
+/// Longest time for one text. A join may wait two seconds for a link of the holder of its name, and one for its answer.
 const TEXT_WAIT: Duration = Duration::from_secs(5);

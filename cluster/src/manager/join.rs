@@ -3,9 +3,10 @@
 //! | the holder of the name | the join |
 //! |---|---|
 //! | nobody, said goodbye, or its link went down | is let in |
-//! | the own node, or welcomed within [`Waits::welcomed`](super::Waits) | is refused |
+//! | the own node | is refused |
 //! | its link is up | waits for its answer to a probe; without one in time it is let in |
 //! | loaded from disk | waits as long for its link; then as above |
+//! | welcomed, no link yet | waits for its link for [`Waits::welcomed`](super::Waits); then as above |
 //!
 //! The manager's own node is let in at once, whoever holds its name.
 
@@ -23,7 +24,7 @@ use crate::view::{Member, ScenePlacement};
 use crate::{Incarnation, NodeId, NodeName, Now, Session};
 
 /// Joins under one name that may wait at once (a guess: a crash loop retries every few hundred
-/// milliseconds and a decision takes one or two seconds).
+/// milliseconds and a decision takes one to three seconds).
 const WAITING_MAX: usize = 8;
 
 /// Who asks to join.
@@ -170,7 +171,8 @@ impl Manager {
         Some(match life.presence {
             Presence::Left => Verdict::LetIn,
             Presence::OwnNode => refuse(),
-            Presence::Welcomed { at } if now < at + self.waits.welcomed => refuse(),
+            // It may be the asker's own earlier life, killed before its link: only a link tells.
+            Presence::Welcomed { at } if now < at + self.waits.welcomed => Verdict::Wait,
             Presence::Welcomed { .. } => Verdict::LetIn,
             // Its link may come up, or up again, any moment: a cut is no death.
             Presence::Loaded | Presence::Unlinked => match queue.inquiry {

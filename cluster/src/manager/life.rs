@@ -15,8 +15,8 @@ pub struct Waits {
     /// How long a join waits for the holder of its name to answer. Default 1 s: a round trip and a
     /// busy turn of the holder many times over (a guess).
     pub probe: Duration,
-    /// How long a welcomed session counts as alive before its link is up. Default 2 s: time to dial
-    /// and to shake hands (a guess).
+    /// How long a join waits for the link of a holder that was welcomed, counted from the welcome. Default 2 s: time
+    /// to dial and to shake hands (a guess).
     pub welcomed: Duration,
 }
 
@@ -70,5 +70,12 @@ impl Life {
     pub(super) fn renew(&mut self, lease_until: Now) {
         self.lease_until = lease_until;
         self.lease_ended = false;
+    }
+
+    /// Gives a session that has no link yet all the time for one: what came meanwhile was not heard.
+    pub(super) fn await_link_anew(&mut self, now: Now) {
+        if let Presence::Welcomed { at } = &mut self.presence {
+            *at = now;
+        }
     }
 }

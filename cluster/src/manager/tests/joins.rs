@@ -132,10 +132,55 @@ fn a_goodbye_is_final_even_if_the_link_stays_up() {
 }
 
 #[test]
-fn of_two_joins_at_once_the_second_finds_the_first_alive() {
+fn of_two_joins_at_once_the_second_is_refused_once_the_first_has_its_link_and_answers() {
     let mut world = World::new();
-    world.join("a");
-    assert_eq!(answer(&world.ask("a", &[])), name_taken("a"));
+    let a = world.join("a");
+    assert_eq!(answers(&world.ask("a", &[])), [], "the first may have been killed before its link");
+    world.wait_ms(1500);
+    assert_eq!(world.give(Input::Tick), []);
+    assert!(world.link(a, true).contains(&Output::Probe(a)));
+    world.wait_ms(999);
+    assert_eq!(world.give(Input::Tick), [], "all of the probe time is left for it");
+    assert_eq!(answer(&world.give(Input::ProbeAnswered(a))), name_taken("a"));
+    assert!(world.manager.view().is_latest(a));
+}
+
+#[test]
+fn a_node_killed_between_its_welcome_and_its_link_is_let_in_when_the_time_for_the_link_is_over() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.wait_ms(300);
+    assert_eq!(answers(&world.ask("a", &[])), []);
+    world.wait_ms(1699);
+    assert_eq!(world.give(Input::Tick), []);
+    world.wait_ms(1);
+    assert_eq!(welcomed(&world.give(Input::Tick)), Session::new(1, 2));
+    assert_eq!(world.renew(a), [not_member(a)], "the killed life is over");
+}
+
+#[test]
+fn a_welcomed_session_whose_link_came_up_and_went_down_has_the_probe_time_for_another() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.ask("a", &[]);
+    world.link(a, true);
+    world.wait_ms(900);
+    assert_eq!(answers(&world.link(a, false)), []);
+    world.wait_ms(100);
+    assert_eq!(welcomed(&world.give(Input::Tick)), Session::new(1, 2));
+}
+
+#[test]
+fn a_session_welcomed_before_the_manager_was_stopped_has_all_the_time_for_its_link() {
+    let mut world = World::new();
+    let a = world.join("a");
+    world.ask("a", &[]);
+    world.wait_ms(60_000);
+    world.give(Input::Slept);
+    assert_eq!(world.give(Input::Tick), []);
+    world.wait_ms(1999);
+    assert_eq!(world.give(Input::Tick), []);
+    assert!(world.link(a, true).contains(&Output::Probe(a)));
 }
 
 #[test]
@@ -146,10 +191,10 @@ fn a_second_join_that_waited_behind_the_first_finds_it_alive() {
     world.ask("a", &[]);
     world.ask("a", &[]);
     let out = world.give(Input::Left(a));
-    let answers: Vec<JoinReply> = answers(&out);
-    assert_eq!(answers.len(), 2);
-    assert_eq!(welcomed(&out), Session::new(1, 2));
-    assert_eq!(answers.last(), Some(&name_taken("a")));
+    let first = welcomed(&out);
+    assert_eq!((first, answers(&out).len()), (Session::new(1, 2), 1));
+    assert!(world.link(first, true).contains(&Output::Probe(first)));
+    assert_eq!(answer(&world.give(Input::ProbeAnswered(first))), name_taken("a"));
 }
 
 #[test]
@@ -167,13 +212,15 @@ fn a_second_join_behind_a_refused_one_probes_again() {
 }
 
 #[test]
-fn a_welcomed_session_counts_as_alive_for_two_seconds_without_a_link() {
+fn a_welcomed_session_has_two_seconds_for_its_link_whenever_somebody_asks_for_its_name() {
     let mut world = World::new();
     world.join("a");
     world.wait_ms(1999);
-    assert_eq!(answer(&world.ask("a", &[])), name_taken("a"));
+    assert_eq!(answers(&world.ask("a", &[])), []);
     world.wait_ms(1);
-    assert_eq!(world.join("a"), Session::new(1, 2));
+    assert_eq!(welcomed(&world.give(Input::Tick)), Session::new(1, 2));
+    world.wait_ms(2000);
+    assert_eq!(world.join("a"), Session::new(1, 3), "nobody waits for what is over");
 }
 
 #[test]
