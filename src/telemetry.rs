@@ -9,12 +9,13 @@
 //! Its fields keep their order and stand at the root, never in spans: what one searches for is in the
 //! line that one finds.
 //!
-//! Keeps: one line a happening, no key twice, no character that a terminal would obey.
+//! Keeps: one line a happening, panics included, no key twice, no character that a terminal would obey.
 //! Leaves out: what happens; that is told where it happens.
 
 pub mod escape;
 mod fields;
 mod json;
+mod panics;
 mod pretty;
 #[cfg(test)]
 mod tests;
@@ -99,14 +100,16 @@ pub enum TelemetryError {
     Already(#[source] tracing::subscriber::SetGlobalDefaultError),
 }
 
-/// Writes what happens in this process to standard error, from here on.
+/// Writes what happens in this process to standard error, from here on; a panic is a line as any other.
 ///
 /// # Errors
 ///
 /// If the level is no filter, or logs are set up already.
 pub fn init(log: &Log, node: NodeLabel) -> Result<(), TelemetryError> {
     let subscriber = subscriber(log, Surroundings::of_stderr(), node, std::io::stderr)?;
-    tracing::subscriber::set_global_default(subscriber).map_err(TelemetryError::Already)
+    tracing::subscriber::set_global_default(subscriber).map_err(TelemetryError::Already)?;
+    panics::tell();
+    Ok(())
 }
 
 /// As [`init`], to a writer of the caller's and for whoever it hands the result to.
@@ -124,10 +127,12 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let filter = EnvFilter::builder()
-        .parse(format!("{SILENT},{}", log.level))
+        .parse(format!("{SILENT},{}=error,{}", panics::TARGET, log.level))
         .map_err(|source| TelemetryError::Filter { level: log.level.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer()
         .event_format(Lines { node, shape: Shape::of(log, surroundings) })
+        // What is wrong with the log cannot be told in it, and a panic for it would end the node.
+        .log_internal_errors(false)
         .with_writer(writer);
     Ok(tracing_subscriber::registry().with(filter).with(lines))
 }

@@ -45,6 +45,21 @@ fn an_entity_whose_handler_panics_is_parked_moves_as_such_and_goes_on_once_it_is
 }
 
 #[test]
+fn a_panic_in_a_handler_is_one_line_of_the_log_and_says_where() {
+    let cluster = Cluster::new("n1", &[("wood", "n1")]);
+    let mut nodes = [cluster.start("n1")];
+    status(&nodes[0], 1);
+    let client = nodes[0].client();
+    let ann = spawn(&client, "wood");
+    assert_eq!(send(&client, &ann, &["stumble"]).failed, 1);
+    stop_all(&mut nodes);
+    let [line] = <[String; 1]>::try_from(nodes[0].loud(0)).expect("one line above INFO, and none that is no object");
+    let line: serde_json::Value = serde_json::from_str(&line).expect("an object");
+    assert_eq!((&line["level"], &line["event"]), (&"ERROR".into(), &"entity.panicked".into()), "{line}");
+    assert!(line["where"].as_str().is_some_and(|place| place.contains("walker")), "{line}");
+}
+
+#[test]
 fn by_policy_an_entity_whose_handler_panics_is_despawned_and_its_scene_goes_on() {
     let cluster = Cluster::new("n1", &[("wood", "n1")]);
     let mut nodes = [cluster.launch("n1").set("entities.on_panic", "despawn").start()];

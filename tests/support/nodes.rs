@@ -143,7 +143,7 @@ impl Launch<'_> {
         for setting in own.iter().chain(&settings) {
             command.args(["--set", setting]);
         }
-        command.env("SLIPGATE_PARENT_PIPE", "1").env("SLIPGATE__LOG__FORMAT", "json");
+        command.env("SLIPGATE_PARENT_PIPE", "1").env("SLIPGATE__LOG__FORMAT", "json").env("RUST_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the program starts");
         let lifeline = process.stdin.take().expect("its input is a pipe");

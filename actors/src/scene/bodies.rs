@@ -3,14 +3,13 @@
 //! Game code is called here and nowhere else. What it does when it panics is its entity's affair: nothing of that
 //! reaches the scene but the news.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Identity, Image, Payload, Sender};
 use slipgate_entity::{Body, Effect, FixedMap, Handle, OnlineId, Returned, Runtime, SceneId, TypeName};
 
+use crate::panic::{Panic, guarded};
 use crate::types::Types;
 
 #[derive(Debug)]
@@ -36,8 +35,8 @@ pub(super) enum NotApplied {
         type_name: TypeName,
         /// Name of the message.
         message: &'static str,
-        /// What the panic says.
-        text: String,
+        /// What the panic says, and where.
+        panic: Panic,
     },
 }
 
@@ -80,8 +79,7 @@ impl Bodies {
         let handle = self.handles.get(&entity).expect("the machine applies to entities that have a body");
         let body = self.runtime.get_mut(*handle).expect("a handle lives as long as its body");
         let mut effects = Vec::new();
-        let result = catch_unwind(AssertUnwindSafe(|| body.apply(payload, &mut effects)));
-        match result {
+        match guarded(|| body.apply(payload, &mut effects)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 metrics::counter!("slipgate_messages_failed_total").increment(1);
@@ -91,7 +89,7 @@ impl Bodies {
                 metrics::counter!("slipgate_messages_failed_total").increment(1);
                 let type_name = body.type_name();
                 let kind = self.types.get(&type_name.0).and_then(|known| known.kind_of(payload));
-                return Err(NotApplied::Panicked { type_name, message: kind.unwrap_or("?"), text: text_of(&*panic) });
+                return Err(NotApplied::Panicked { type_name, message: kind.unwrap_or("?"), panic });
             }
         }
         Ok(effects.into_iter().map(|Effect::Send { to, payload }| (to, Arc::from(payload))).collect())
@@ -109,9 +107,10 @@ impl Bodies {
         }
         let handle = self.handles.get(&entity).expect("the machine returns messages to entities that have a body");
         let body = self.runtime.get_mut(*handle).expect("a handle lives as long as its body");
-        catch_unwind(AssertUnwindSafe(|| body.returned(to, payload, why))).map_err(|panic| {
-            let (type_name, text) = (body.type_name(), text_of(&*panic));
-            NotApplied::Panicked { type_name, message: "what came back", text }
+        guarded(|| body.returned(to, payload, why)).map_err(|panic| NotApplied::Panicked {
+            type_name: body.type_name(),
+            message: "what came back",
+            panic,
         })
     }
 
@@ -134,8 +133,7 @@ impl Bodies {
     pub(super) fn encode(&self, entity: OnlineId) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         if let Some(body) = self.get(entity) {
-            let encoded = catch_unwind(AssertUnwindSafe(|| body.encode(&mut bytes)));
-            encoded.map_err(|panic| text_of(&*panic))?;
+            guarded(|| body.encode(&mut bytes)).map_err(|panic| panic.text)?;
         }
         Ok(bytes)
     }
@@ -143,8 +141,7 @@ impl Bodies {
     /// The body in its own words, as JSON.
     pub(super) fn describe(&self, entity: OnlineId) -> String {
         let Some(body) = self.get(entity) else { return String::new() };
-        let described = catch_unwind(AssertUnwindSafe(|| body.describe()));
-        described.unwrap_or_else(|panic| serde_json::json!({ "panicked": text_of(&*panic) }).to_string())
+        guarded(|| body.describe()).unwrap_or_else(|panic| serde_json::json!({ "panicked": panic.text }).to_string())
     }
 
     /// Encoded size of a body; 0 if it is not here, and of one whose encoder panics as far as it came.
@@ -153,7 +150,7 @@ impl Bodies {
         scratch.clear();
         if let Some(body) = self.get(entity) {
             // It panics again when it is to move, and that is told.
-            let _ = catch_unwind(AssertUnwindSafe(|| body.encode(&mut scratch)));
+            let _ = guarded(|| body.encode(&mut scratch));
         }
         let size = scratch.len() as u64;
         if scratch.capacity() <= SCRATCH_BYTES {
@@ -174,8 +171,8 @@ impl Bodies {
     pub(super) fn stage(&mut self, entity: OnlineId, image: &Image) -> Result<(), String> {
         let name = &image.identity.type_name;
         let known = self.types.get(&name.0).ok_or_else(|| format!("the type {name} is not known here"))?;
-        let decoded = catch_unwind(AssertUnwindSafe(|| known.decode(&image.body)));
-        let body = decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {}", text_of(&*panic))))?;
+        let decoded = guarded(|| known.decode(&image.body));
+        let body = decoded.unwrap_or_else(|panic| Err(format!("its decoder panicked: {}", panic.text)))?;
         self.staged.insert(entity, body);
         Ok(())
     }
@@ -194,11 +191,6 @@ impl Bodies {
         let handle = self.handles.remove(&entity).expect("only an entity with a body is removed");
         self.runtime.despawn(handle).expect("a handle lives as long as its body");
     }
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("it says nothing").to_owned()
 }
 
 /// Room that is kept: a large body may be the only one of its kind.

@@ -8,6 +8,7 @@ use slipgate_entity::{OnlineId, Returned};
 
 use super::SceneActor;
 use super::bodies::NotApplied;
+use crate::panic::Panic;
 
 /// A message on its way into a body.
 #[derive(Debug)]
@@ -34,8 +35,8 @@ impl SceneActor {
         };
         let panic = match why {
             NotApplied::Parked => None,
-            NotApplied::Panicked { type_name, message, text } => {
-                Some(self.note_panic(entity, (&type_name.0, message), &text))
+            NotApplied::Panicked { type_name, message, panic } => {
+                Some(self.note_panic(entity, (&type_name.0, message), &panic))
             }
         };
         self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
@@ -56,19 +57,19 @@ impl SceneActor {
         if !matches!(self.machine.route(entity), Route::Owner(_)) {
             return;
         }
-        if let Err(NotApplied::Panicked { type_name, message, text }) = self.bodies.give_back(entity, message, why) {
-            let panic = self.note_panic(entity, (&type_name.0, message), &text);
+        if let Err(NotApplied::Panicked { type_name, message, panic }) = self.bodies.give_back(entity, message, why) {
+            let panic = self.note_panic(entity, (&type_name.0, message), &panic);
             self.step(Input::Panicked { entity, panic }, now);
         }
     }
 
-    fn note_panic(&self, entity: OnlineId, (type_name, message): (&str, &str), text: &str) -> Parked {
-        let why = format!("the handler of {message} panicked: {text}");
-        self.tell_people(entity, (type_name, message), &why);
+    fn note_panic(&self, entity: OnlineId, (type_name, message): (&str, &str), panic: &Panic) -> Parked {
+        let why = format!("the handler of {message} panicked: {}", panic.text);
+        self.tell_people(entity, (type_name, message), &why, panic.place.as_deref());
         Parked { why, since_ms: self.around.clock.unix_ms() }
     }
 
-    fn tell_people(&self, entity: OnlineId, (type_name, message): (&str, &str), why: &str) {
+    fn tell_people(&self, entity: OnlineId, (type_name, message): (&str, &str), why: &str, place: Option<&str>) {
         let stand = self.machine.stand(entity);
         let label = stand.and_then(|stand| stand.identity.label);
         let next = match self.on_panic {
@@ -77,6 +78,7 @@ impl SceneActor {
         };
         tracing::error!(
             event = "entity.panicked", entity = %entity, label, r#type = type_name, message_kind = message,
+            r#where = place,
             "{why}; {next}"
         );
     }
