@@ -34,7 +34,8 @@
 //! | `GET /metrics` | Prometheus text |
 //!
 //! Keeps: every error is `{"error": {..}}` with the fields of [`Problem`]; a body above
-//! [`BODY_BYTES_MAX`] is refused before it is read, and one that comes too slowly; unknown fields and parameters are refused.
+//! [`BODY_BYTES_MAX`] is refused before it is read, and one that comes too slowly; unknown fields and parameters are refused, and readers of
+//! events beyond a bound.
 //! Leaves out: TLS, and pages for people.
 
 pub mod body;
@@ -42,6 +43,7 @@ mod events;
 mod guard;
 mod health;
 mod intake;
+mod readers;
 mod reply;
 mod routes;
 
@@ -164,12 +166,14 @@ impl Serving {
 pub fn serve(listener: TcpListener, oracle: impl Oracle, settings: Settings) -> io::Result<Serving> {
     let address = listener.local_addr()?;
     let metrics = settings.metrics.clone();
+    let readers = web::Data::new(readers::Readers::default());
     let server = HttpServer::new(move || {
         let rules = guard::Rules { listener: address, token: settings.token.clone() };
         App::new()
             .app_data(web::Data::new(oracle.clone()))
             .app_data(web::Data::new(settings.clone()))
             .app_data(web::Data::new(rules))
+            .app_data(readers.clone())
             .wrap(from_fn(intake::take))
             .wrap(from_fn(guard::check))
             .configure(routes::mount_with(oracle.clone()))
@@ -196,7 +200,7 @@ fn limit_silence(stream: &dyn Any) {
 /// How long a reader may take nothing while something waits for it.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Connections at once, far above what tools need: a tour takes about 80, a reader of events one. A guess.
+/// Connections at once, far above what tools need: a tour takes about 80. A guess.
 const CONNECTIONS_MAX: usize = 1024;
 
 /// How often histograms are folded, so that they stay small when nobody scrapes.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! While a reader is connected, its stream asks the oracle again and again for what comes after its
-//! position; without readers nobody asks. A reader that comes back with `Last-Event-ID` goes on where
+//! position; without readers nobody asks, and there are never more than a few (`readers.rs`). A reader that comes back with `Last-Event-ID` goes on where
 //! it stopped. Where there is nothing to tell, a comment shows that the stream is alive.
 //!
 //! Keeps: events of one node arrive in order and once; a gap in their numbers says that some were
@@ -25,12 +25,14 @@ use futures_util::stream;
 use slipgate_proto::admin::{Answer, Cursor, Event, Problem, Question};
 
 use super::body::{EventsQuery, Family};
+use super::readers::{Admitted, Readers, admit};
 use super::reply::Rejection;
 use super::{Oracle, Settings};
 
 pub(super) async fn stream<O: Oracle>(
     oracle: Data<O>,
     settings: Data<Settings>,
+    readers: Data<Readers>,
     query: Query<EventsQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Rejection> {
@@ -49,6 +51,7 @@ pub(super) async fn stream<O: Oracle>(
         heartbeat_every: settings.heartbeat_every,
         told: None,
         problem: None,
+        _admitted: admit(readers)?,
     };
     let chunks = stream::unfold(reader, |mut reader| async {
         let chunk = reader.next_chunk().await;
@@ -72,6 +75,7 @@ struct Reader<O: Oracle> {
     told: Option<Instant>,
     /// The last problem told; the same one is not told again until a poll has gone well.
     problem: Option<Problem>,
+    _admitted: Admitted,
 }
 
 impl<O: Oracle> Reader<O> {

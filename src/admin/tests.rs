@@ -37,6 +37,7 @@ async fn answer(oracle: &Canned, request: TestRequest) -> (StatusCode, Value) {
         .app_data(web::Data::new(oracle.clone()))
         .app_data(web::Data::new(settings))
         .app_data(web::Data::new(rules))
+        .app_data(web::Data::new(readers::Readers::default()))
         .wrap(from_fn(intake::take))
         .wrap(from_fn(guard::check))
         .configure(routes::mount_with(oracle.clone()));
@@ -260,6 +261,7 @@ async fn a_silent_stream_shows_that_it_is_alive() {
     let app = App::new()
         .app_data(web::Data::new(oracle.clone()))
         .app_data(web::Data::new(quick))
+        .app_data(web::Data::new(readers::Readers::default()))
         .route("/events", web::get().to(events::stream::<Canned>));
     let service = init_service(app).await;
     let mut body = call_service(&service, get("/events").to_request()).await.into_body();
@@ -270,4 +272,28 @@ async fn a_silent_stream_shows_that_it_is_alive() {
     };
     assert_eq!(chunk().await, ": slipgate events\n\n");
     assert_eq!(chunk().await, ": alive\n\n");
+}
+
+#[actix_web::test]
+async fn readers_beyond_the_bound_are_refused_until_one_has_gone() {
+    let app = App::new()
+        .app_data(web::Data::new(Canned::friendly()))
+        .app_data(web::Data::new(settings()))
+        .app_data(web::Data::new(readers::Readers::default()))
+        .route("/events", web::get().to(events::stream::<Canned>));
+    let service = init_service(app).await;
+    let mut streams = Vec::new();
+    for _ in 0..readers::EVENT_READERS_MAX {
+        let response = call_service(&service, get("/events").to_request()).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        streams.push(response);
+    }
+    let refused = call_service(&service, get("/events").to_request()).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let body: Value = serde_json::from_slice(&read_body(refused).await).expect("an object");
+    assert_eq!(body["error"]["reason"], "too_many_readers");
+    assert!(body["error"]["hint"].as_str().is_some_and(|hint| hint.contains("another node")), "{body}");
+    streams.pop();
+    let response = call_service(&service, get("/events").to_request()).await;
+    assert_eq!(response.status(), StatusCode::OK);
 }
