@@ -20,10 +20,11 @@
 //! | `drive` | threads and HTTP around these |
 //!
 //! A node may stop as planned meanwhile: who sends through it ends, moves to it are refused, and its walkers go on
-//! elsewhere. It ends early where the node that it asks is gone, or no move ends any more.
+//! elsewhere. It ends early where the node that it asks is gone, or no move ends any more. What only the gone node could
+//! tell is unknown, never lost.
 //!
 //! Keeps: numbers of a sender to a walker are sent in order, each until it is accepted; the walkers of
-//! a tour are removed at its end, also of one that failed.
+//! a tour are removed at its end, also of one that failed; where they could not be, it says so.
 //! Leaves out: what a message costs (`bench`).
 
 pub mod account;
@@ -70,6 +71,22 @@ pub enum Afterwards {
     Keep,
 }
 
+/// What became of the walkers of a tour that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// They were removed.
+    Removed,
+    /// They stay, so many, as was wished.
+    Kept(usize),
+    /// Some could not be removed; unless their node is gone as well, they are still there.
+    Left {
+        /// How many.
+        left: usize,
+        /// Of how many.
+        of: usize,
+    },
+}
+
 /// Why a tour has no result. Its walkers are removed, as far as the cluster answers.
 #[derive(Debug, Error)]
 pub enum TourError {
@@ -89,7 +106,10 @@ pub enum TourError {
     },
     /// Somebody stopped it.
     #[error("the tour was stopped before its end")]
-    Stopped,
+    Stopped {
+        /// What became of its walkers.
+        fate: Fate,
+    },
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::console::{Console, micros};
 use super::failure::{Exit, Failure};
 use crate::client::Client;
 use crate::signals::Signals;
-use crate::tour::{self, Afterwards, Ended, Options, Summary, Surroundings, TourError};
+use crate::tour::{self, Afterwards, Ended, Fate, Options, Summary, Surroundings, TourError};
 
 /// Options of `tour`.
 #[derive(Args, Clone, Debug)]
@@ -93,6 +93,11 @@ pub(super) fn report(ended: &Ended, console: &mut Console<'_>) -> Result<ExitCod
     if ended.is_clean() {
         return Ok(Exit::Done.into());
     }
+    if let Some(why) = &ended.gone {
+        let text = format!("the node that the tour asks is gone: {why}");
+        let failure = Failure::new(Exit::NothingAnswers, "nothing_answers", text);
+        return Err(failure.with_state(fate(ended.fate)).with_hint(TRY_ELSEWHERE));
+    }
     let faults = [fault(&ended.summary), some(&ended.notes)].into_iter().filter(|text| !text.is_empty());
     let notes = faults.collect::<Vec<_>>().join("; ");
     Err(Failure::new(Exit::Failed, "tour", format!("the tour was not clean: {notes}"))
@@ -118,6 +123,17 @@ fn fault(summary: &Summary) -> String {
     ];
     let told = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     told.collect::<Vec<_>>().join(", ")
+}
+
+fn fate(fate: Fate) -> String {
+    match fate {
+        Fate::Removed => "its walkers were removed".into(),
+        Fate::Kept(0) => "it had no walkers yet".into(),
+        Fate::Kept(count) => format!("its {count} walkers stay"),
+        Fate::Left { left, of } => {
+            format!("{left} of its {of} walkers could not be removed: they are still there, unless lost with a node")
+        }
+    }
 }
 
 fn screen(summary: &Summary) -> String {
@@ -159,10 +175,16 @@ impl From<TourError> for Failure {
             TourError::TooFewScenes { .. } => {
                 Self::new(Exit::Refused, "too_few_scenes", text).with_hint("slipgate scenes")
             }
-            TourError::Stopped => Self::new(Exit::Failed, "stopped", text).with_state("its walkers were removed"),
+            TourError::Stopped { fate: left } => {
+                let failure = Self::new(Exit::Failed, "stopped", text).with_state(fate(left));
+                if matches!(left, Fate::Left { .. }) { failure.with_hint(TRY_ELSEWHERE) } else { failure }
+            }
         }
     }
 }
+
+/// What to do about walkers that are left: any node that answers can remove them.
+const TRY_ELSEWHERE: &str = "slipgate entities --at OTHER_NODE      slipgate entities --lost --at OTHER_NODE      slipgate despawn ENTITY --at OTHER_NODE";
 
 /// Notes that an error tells one by one.
 const NOTES_TOLD: usize = 3;

@@ -131,6 +131,9 @@ impl<'a> Crew<'a> {
                     if self.has_stopped(via, &error) {
                         break;
                     }
+                    if self.calls.gone().is_some() {
+                        break;
+                    }
                     if failing.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                         self.note(format!("the sender through {via} gave up: {error}"));
                         break;
@@ -182,7 +185,7 @@ impl<'a> Crew<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.calls.is_stopped() || self.given_up.load(Ordering::Relaxed)
+        self.calls.is_stopped() || self.calls.gone().is_some() || self.given_up.load(Ordering::Relaxed)
     }
 
     fn take(&self, trip: &Trip) -> Ending {
@@ -193,10 +196,7 @@ impl<'a> Crew<'a> {
             Err(CallError::Problem(problem)) if problem.kind != ProblemKind::Timeout => Ending::Failed,
             // The move never began, and the answer says so.
             Err(CallError::Problem(problem)) if problem.reason == "home_unreachable" => Ending::Failed,
-            Err(error @ CallError::Unreachable { .. }) => {
-                self.give_up(format!("the node that the tour asks is gone: {error}"));
-                Ending::Unanswered
-            }
+            Err(CallError::Unreachable { .. }) => Ending::Failed,
             Err(_) => self.look_up(trip),
         }
     }
@@ -233,21 +233,23 @@ impl<'a> Crew<'a> {
     /// list can hold, only those listed are watched.
     pub(super) fn watch(&self, mut sightings: Sightings) -> Sightings {
         let (mut last, mut is_whole) = (0, false);
-        while last < 2 && !self.calls.is_stopped() {
+        while last < 2 && !self.calls.is_stopped() && self.calls.gone().is_none() {
             last += u32::from(self.quiet.load(Ordering::Relaxed));
             match self.calls.entities() {
                 Ok(rows) => {
                     is_whole = rows.len() < ENTITIES_MAX as usize;
                     sightings.see(&rows);
                 }
-                Err(error) if last > 0 => self.note(format!("the last look for twins failed: {error}")),
+                Err(error) if last > 0 && self.calls.gone().is_none() => {
+                    self.note(format!("the last look for twins failed: {error}"))
+                }
                 Err(_) => {}
             }
             if last == 0 {
                 thread::sleep(WATCH_EVERY);
             }
         }
-        if is_whole {
+        if is_whole && self.calls.gone().is_none() {
             let gone = hold(&self.gone);
             let missing = sightings.absent().filter(|walker| !gone.contains(*walker));
             missing.for_each(|walker| self.note(format!("{walker} is active nowhere")));

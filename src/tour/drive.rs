@@ -15,7 +15,7 @@ use super::itinerary::{Itinerary, Place};
 use super::sending::Sender;
 use super::summary::Walkers;
 use super::twins::Sightings;
-use super::{Afterwards, Options, Summary, TourError};
+use super::{Afterwards, Fate, Options, Summary, TourError};
 use crate::client::Client;
 
 /// Where a tour takes place.
@@ -41,13 +41,17 @@ pub struct Ended {
     pub summary: Summary,
     /// What went wrong besides; empty where nothing did.
     pub notes: Vec<String>,
+    /// Why the tour ended early, where the node that it asks is gone.
+    pub gone: Option<String>,
+    /// What became of its walkers.
+    pub fate: Fate,
 }
 
 impl Ended {
     /// Whether all was well.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.summary.is_clean() && self.notes.is_empty()
+        self.summary.is_clean() && self.notes.is_empty() && self.gone.is_none()
     }
 }
 
@@ -57,20 +61,34 @@ impl Ended {
 ///
 /// If it could not begin, or was stopped; see [`TourError`].
 pub fn run(options: &Options, around: &Surroundings<'_>) -> Result<Ended, TourError> {
-    let calls = Calls::new(around.client, around.stop);
+    let calls = Calls::new(around.client, around.stop, options.timeout);
     let mut walkers = Vec::new();
     let name = &tour_name();
     let ended = gather(name, options, &calls, &mut walkers)
         .and_then(|places| perform(options, around, &calls, Cast { name, places, walkers: &walkers }));
-    let left = match options.afterwards {
-        Afterwards::Keep => 0,
-        Afterwards::Despawn => walkers.iter().filter(|walker| calls.despawn(&walker.entity).is_err()).count(),
+    let fate = match options.afterwards {
+        Afterwards::Keep => Fate::Kept(walkers.len()),
+        Afterwards::Despawn => remove(&calls, &walkers),
     };
-    let mut ended = ended?;
-    if left > 0 {
-        ended.notes.push(format!("{left} walkers could not be removed"));
+    match ended {
+        Ok((summary, mut notes)) => {
+            if let Fate::Left { left, .. } = fate {
+                notes.push(format!("{left} walkers could not be removed"));
+            }
+            Ok(Ended { summary, notes, gone: calls.gone().map(str::to_owned), fate })
+        }
+        Err(TourError::Stopped { .. }) => Err(TourError::Stopped { fate }),
+        Err(error) => Err(error),
     }
-    Ok(ended)
+}
+
+/// Removes the walkers, as far as the cluster answers: nobody is asked who is gone.
+fn remove(calls: &Calls<'_>, walkers: &[EntityRow]) -> Fate {
+    let is_left = |walker: &&EntityRow| calls.gone().is_some() || calls.despawn(&walker.entity).is_err();
+    match walkers.iter().filter(is_left).count() {
+        0 => Fate::Removed,
+        left => Fate::Left { left, of: walkers.len() },
+    }
 }
 
 /// Who takes part, and where.
@@ -108,7 +126,7 @@ fn perform(
     around: &Surroundings<'_>,
     calls: &Calls<'_>,
     cast: Cast<'_>,
-) -> Result<Ended, TourError> {
+) -> Result<(Summary, Vec<String>), TourError> {
     let ids: Vec<String> = cast.walkers.iter().map(|walker| walker.entity.clone()).collect();
     let at = |walker: &EntityRow| Place { node: walker.node.clone(), scene: walker.scene.clone() };
     let starts = cast.walkers.iter().map(|walker| (walker.entity.clone(), at(walker))).collect();
@@ -134,7 +152,8 @@ fn perform(
         movers.into_iter().for_each(|mover| mover.join().expect("a mover does not panic"));
         crew.moves_are_done();
         let deadline = Instant::now() + options.timeout;
-        while !senders.iter().all(thread::ScopedJoinHandle::is_finished) && Instant::now() < deadline {
+        let is_waited_for = || Instant::now() < deadline && calls.gone().is_none();
+        while !senders.iter().all(thread::ScopedJoinHandle::is_finished) && is_waited_for() {
             thread::sleep(POLL_EVERY);
         }
         crew.halt();
@@ -149,11 +168,11 @@ fn perform(
     });
 
     if calls.is_stopped() {
-        return Err(TourError::Stopped);
+        return Err(TourError::Stopped { fate: Fate::Kept(ids.len()) });
     }
     let (itinerary, notes) = crew.disband();
     let summary = Summary::new(itinerary.trips(), &tally, &walkers, elapsed, options.seed);
-    Ok(Ended { summary, notes })
+    Ok((summary, notes))
 }
 
 /// Waits until all moves have ended. Where none has for as long as a tour may wait, it is given up; what is under way
@@ -178,6 +197,9 @@ fn await_applied(calls: &Calls<'_>, senders: &[(&str, Sender)], deadline: Instan
     let mut done = BTreeSet::new();
     loop {
         // Without an answer nobody is taken for dead, and everything may still come.
+        if calls.gone().is_some() {
+            return accounts(&[], senders);
+        }
         let nodes = calls.nodes().unwrap_or_default();
         let may_come = nodes.is_empty() || nodes.iter().any(|node| node.waiting > 0);
         let accounts = accounts(&nodes, senders);
@@ -229,6 +251,11 @@ fn read_ledgers(calls: &Calls<'_>, crew: &Crew<'_>, accounts: &[Account], tally:
                 lost += 1;
                 crew.lose(walker);
                 crew.note(epitaph(calls, walker));
+                accounts.iter().for_each(|account| tally.give_up(account));
+                continue;
+            }
+            // Nobody can be asked: nothing was seen to be lost.
+            Err(_) if calls.gone().is_some() => {
                 accounts.iter().for_each(|account| tally.give_up(account));
                 continue;
             }

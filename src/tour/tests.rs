@@ -1,6 +1,8 @@
 //! Whole tours over HTTP, in worlds that do all well or one thing wrong.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use slipgate_proto::admin::Question;
 
@@ -172,9 +174,44 @@ fn a_tour_that_is_stopped_says_so_and_removes_its_walkers() {
     };
     let endless = Options { moves: u64::MAX, ..options() };
     let ended = run(&endless, &Surroundings { client: &client, stop: &stop, progress: &progress });
-    assert!(matches!(ended, Err(TourError::Stopped)), "{ended:?}");
+    assert!(matches!(ended, Err(TourError::Stopped { fate: Fate::Removed })), "{ended:?}");
     assert!(seen.load(Ordering::Relaxed) >= 3);
     assert_eq!(oracle.asked().iter().filter(|question| matches!(question, Question::Despawn { .. })).count(), 12);
+}
+
+/// A tour without end whose only node goes for good after the third move; `stop` is set then where it is to be.
+fn tour_of_a_node_that_goes(timeout: Duration, is_stopped: bool) -> Result<Ended, TourError> {
+    let live = Live::start(oracle(6, Fault::None));
+    let client = Client::new(&live.at.to_string(), None, Duration::from_secs(5));
+    let (live, stop) = (Mutex::new(Some(live)), AtomicBool::new(false));
+    let progress = |ended: u64| {
+        if ended >= 3 {
+            drop(live.lock().expect("nobody panicked").take());
+            stop.store(is_stopped, Ordering::Relaxed);
+        }
+    };
+    let endless = Options { moves: u64::MAX, timeout, ..options() };
+    run(&endless, &Surroundings { client: &client, stop: &stop, progress: &progress })
+}
+
+#[test]
+fn a_tour_whose_node_is_gone_ends_in_time_and_tells_what_it_saw_and_who_is_left() {
+    let (began, timeout) = (Instant::now(), Duration::from_secs(1));
+    let ended = tour_of_a_node_that_goes(timeout, false).expect("a result");
+    // One time-out until it is taken for gone; each ledger and each walker would cost another.
+    assert!(began.elapsed() < 4 * timeout, "{:?}", began.elapsed());
+    assert!(ended.gone.as_ref().is_some_and(|why| why.starts_with("nothing answers at 127.0.0.1:")), "{ended:?}");
+    assert_eq!(ended.fate, Fate::Left { left: 12, of: 12 });
+    let Summary { moves_ok, sent, lost, unknown, .. } = ended.summary;
+    assert!(moves_ok >= 3 && sent > 0 && !ended.is_clean(), "{ended:?}");
+    assert_eq!((lost, unknown), (0, sent), "what nobody can be asked about is unknown: {ended:?}");
+}
+
+#[test]
+fn a_tour_that_is_stopped_after_its_node_has_gone_says_that_its_walkers_are_left() {
+    let ended = tour_of_a_node_that_goes(Duration::from_secs(30), true);
+    let left = Fate::Left { left: 12, of: 12 };
+    assert!(matches!(ended, Err(TourError::Stopped { fate }) if fate == left), "{ended:?}");
 }
 
 #[test]
