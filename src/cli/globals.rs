@@ -20,7 +20,8 @@ pub struct Globals {
     /// Form of what goes to stdout; `json` is one object per line and stays stable
     #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
     pub output: Format,
-    /// How long to wait for an answer [default: 10s; 60s for a tour]
+    /// How long to wait: for an answer (10s unless given), for `tour` until a move ends (60s), for `drain` until the
+    /// node is empty (`[drain] timeout` of its configuration)
     #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 }
