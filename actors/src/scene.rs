@@ -276,7 +276,7 @@ impl SceneActor {
 
     fn answer(&mut self, ticket: Ticket, answer: Answer) {
         match self.asked.remove(&ticket) {
-            Some(question::Asker::Evacuation(entity)) => self.leave_ended(entity, answer),
+            Some(question::Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),
             Some(asker) => asker.answer(answer),
             None => {}
         }

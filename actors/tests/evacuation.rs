@@ -27,6 +27,7 @@ use tokio::time::timeout;
 /// One more than can be on the move at once.
 const ENTITIES: u64 = UNDER_WAY_MAX as u64 + 1;
 const FOREST: SceneId = SceneId(1);
+const MEADOW: SceneId = SceneId(2);
 const NEVER: Now = Now(u64::MAX);
 
 #[actix_rt::test]
@@ -77,6 +78,29 @@ async fn a_scene_that_closes_takes_the_evacuation_of_a_drain_over() {
 }
 
 #[actix_rt::test]
+async fn whoever_is_on_the_move_when_another_evacuation_begins_is_counted_once() {
+    for [first, second] in [[Cause::Drain, Cause::Close], [Cause::Close, Cause::Close], [Cause::Drain, Cause::Drain]] {
+        let scene = forest().await;
+        scene.tell(Wind::Drain);
+        scene.tell(begin_to(first, meadow()));
+        scene.tell(begin_to(second, meadow()));
+        assert_eq!(standing(&scene).await, (UNDER_WAY_MAX as u64, 1, 0));
+        assert_eq!(moved_and_gone(&scene).await, (ENTITIES, 0));
+    }
+}
+
+#[actix_rt::test]
+async fn whoever_is_on_the_move_when_an_evacuation_ends_is_counted_once_by_the_next() {
+    let scene = forest().await;
+    scene.tell(Wind::Drain);
+    scene.tell(begin_to(Cause::Drain, meadow()));
+    // Everybody is late for this one at once.
+    scene.tell(Evacuate::Begin { cause: Cause::Drain, targets: vec![], deadline: Now(0) });
+    scene.tell(Evacuate::Despawn { deadline: NEVER });
+    assert_eq!(moved_and_gone(&scene).await, (UNDER_WAY_MAX as u64, 1));
+}
+
+#[actix_rt::test]
 async fn a_drain_begins_anew_after_it_was_cancelled() {
     let scene = forest().await;
     scene.tell(begin(Cause::Drain));
@@ -122,8 +146,29 @@ async fn standing(scene: &Mailbox<SceneActor>) -> (u64, u64, u64) {
     (progress.under_way, progress.waiting, progress.kept)
 }
 
+/// At the end: entities moved, and gone by other means.
+async fn moved_and_gone(scene: &Mailbox<SceneActor>) -> (u64, u64) {
+    let mut far = ask(scene, Question::HowFar).await;
+    let end = async {
+        while !far.is_over || far.unsettled > 0 {
+            far = ask(scene, |reply| Question::HowFarThen { unlike: far, reply }).await;
+        }
+    };
+    timeout(Duration::from_secs(30), end).await.expect("everybody leaves");
+    (far.progress.moved, far.progress.gone)
+}
+
 fn begin(cause: Cause) -> Evacuate {
-    Evacuate::Begin { cause, targets: vec![silent_target()], deadline: NEVER }
+    begin_to(cause, silent_target())
+}
+
+fn begin_to(cause: Cause, target: Target) -> Evacuate {
+    Evacuate::Begin { cause, targets: vec![target], deadline: NEVER }
+}
+
+/// On the forest's own node.
+fn meadow() -> Target {
+    Target { own: Own::new(me(), MEADOW), capacity: 1_000, room: None }
 }
 
 /// On a node that never answers.
@@ -131,7 +176,7 @@ fn silent_target() -> Target {
     Target { own: Own::new(Session::new(2, 1), SceneId(2)), capacity: 1_000, room: None }
 }
 
-/// A scene with entities, on a node without links.
+/// A scene with entities, and one without, on a node without links.
 async fn forest() -> Mailbox<SceneActor> {
     forest_within(Limits::default()).await
 }
@@ -157,7 +202,9 @@ async fn forest_within(limits: Limits) -> Mailbox<SceneActor> {
     };
     let scenes = Scenes::default();
     let mut workshop = Workshop::new(materials, scenes.clone());
-    workshop.open(Plan { scene: FOREST, capacity: 1_000, first_generation: 1, keeper: None });
+    for scene in [FOREST, MEADOW] {
+        workshop.open(Plan { scene, capacity: 1_000, first_generation: 1, keeper: None });
+    }
     let scene = scenes.get(FOREST).expect("it is open");
     for _ in 0..ENTITIES {
         spawn(&scene).await;

@@ -20,16 +20,19 @@
 //! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
 //! | not here any more | gone: somebody else despawned or moved it |
 //!
+//! Where it takes the place of another, it is told who is under way by that one's orders ([`Input::Leaving`]).
+//!
 //! Told to despawn ([`Input::Despawn`]), it moves nobody any more, and despawns whoever is left once their moves have
 //! ended; as many at a time.
 //!
 //! An entity for which no target is left is kept, unless a target comes that was not there before. At the deadline
 //! all that is left is kept. Whoever drives this says when nobody can come any more ([`Input::Settled`]).
 //!
-//! Keeps: an entity has at most one move under way; every entity that was seen is moved, gone, or kept with a
-//! reason; [`Output::Done`] comes once, at the deadline at the latest.
+//! Keeps: an entity has at most one move under way; every entity that was seen is one of moved, gone, or kept with a
+//! reason, and counted once; [`Output::Done`] comes once, at the deadline at the latest.
 //! Leaves out: which scenes are targets; refusing newcomers; how a move is made (`scene`).
 
+mod kept;
 mod room;
 mod targets;
 
@@ -37,11 +40,11 @@ mod targets;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::Duration;
 
 use slipgate_entity::{OnlineId, TypeName};
 
+pub use self::kept::Kept;
 pub use self::room::{Offer, targets};
 pub use self::targets::Target;
 use self::targets::{Choice, Kind, Targets};
@@ -76,6 +79,16 @@ pub enum Input {
         entity: OnlineId,
         /// Its type.
         type_name: TypeName,
+    },
+    /// An entity lives in the scene, and leaves it already by the order of an evacuation before this one. Its end is
+    /// told to this one, which counts it as its own.
+    Leaving {
+        /// The entity.
+        entity: OnlineId,
+        /// Its type.
+        type_name: TypeName,
+        /// Where to; nowhere if it is being despawned.
+        to: Option<Own>,
     },
     /// Everybody was seen who lives there, and nobody can come any more.
     Settled,
@@ -137,48 +150,6 @@ pub struct Done {
     pub gone: u64,
     /// Those that are still there, and why; by id.
     pub kept: Vec<(OnlineId, Kept)>,
-}
-
-/// Why an entity is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// No target is left that would take it; what the last one said.
-    NoPlace(Option<Refusal>),
-    /// It cannot go anywhere.
-    Refused(Refusal),
-    /// It was not moved by the deadline; how its last attempt ended.
-    Late(Option<Outcome>),
-    /// The evacuation was cancelled before its turn came.
-    Cancelled,
-    /// The scene stopped under it.
-    SceneStopped,
-}
-
-impl Kept {
-    /// A stable word for it.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::NoPlace(_) => "no_place",
-            Self::Refused(_) => "refused",
-            Self::Late(_) => "late",
-            Self::Cancelled => "cancelled",
-            Self::SceneStopped => "scene_stopped",
-        }
-    }
-}
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoPlace(None) => f.write_str("there is no other scene that could take it"),
-            Self::NoPlace(Some(refusal)) => write!(f, "no other scene takes it; the last one said: {refusal}"),
-            Self::Refused(refusal) => refusal.fmt(f),
-            Self::Late(_) => f.write_str("it was not moved in time"),
-            Self::Cancelled => f.write_str("its turn had not come when this was cancelled"),
-            Self::SceneStopped => f.write_str("the scene stopped before its move was decided"),
-        }
-    }
 }
 
 /// How far an evacuation is.
@@ -257,7 +228,16 @@ impl Evacuation {
         }
         match input {
             Input::Targets(targets) => self.take_targets(targets),
-            Input::Seen { entity, type_name } => self.seen(entity, type_name),
+            Input::Seen { entity, type_name } => {
+                if self.meet(entity, type_name) {
+                    self.wait_for_turn(entity);
+                }
+            }
+            Input::Leaving { entity, type_name, to } => {
+                if self.meet(entity, type_name) {
+                    self.under_way.insert(entity, to);
+                }
+            }
             Input::Settled => self.settled = true,
             // Of a move of ours its end tells more.
             Input::Gone(entity) if self.under_way.contains_key(&entity) => {}
@@ -297,14 +277,15 @@ impl Evacuation {
         }
     }
 
-    fn seen(&mut self, entity: OnlineId, type_name: TypeName) {
+    /// Returns whether it was not known.
+    fn meet(&mut self, entity: OnlineId, type_name: TypeName) -> bool {
         if self.leavers.contains_key(&entity) {
-            return;
+            return false;
         }
         let next = Kind(self.kinds.len());
         let kind = *self.kinds.entry(type_name).or_insert(next);
         self.leavers.insert(entity, Leaver { kind, attempts: 0, last: None, rests_until: None });
-        self.wait_for_turn(entity);
+        true
     }
 
     /// Returns whether it was known.

@@ -4,9 +4,11 @@
 //!   a turn: who came, who went, which moves have ended --> machine --> moves, as if a tool had asked for them
 //! ```
 //!
-//! Keeps: a target is not told of any more while nobody is at its other end, or its node is about to stop.
+//! Keeps: a target is not told of any more while nobody is at its other end, or its node is about to stop; whoever is
+//! on the way when another evacuation begins, by the orders of whichever before it, is handed over to that one.
 //! Leaves out: which scenes are targets, and when everybody should go: the node knows.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use slipgate_cluster::evacuation::{Done, Evacuation, Input, NotDespawned, Output, Progress, Settings, Target};
@@ -217,8 +219,13 @@ impl actix::Handler<Evacuate> for SceneActor {
 
 impl SceneActor {
     fn begin_evacuation(&mut self, mut evacuating: Evacuating) {
-        for seen in self.machine.entities().filter_map(|entity| self.seen(entity)) {
-            evacuating.tell(seen);
+        let leaving: BTreeMap<OnlineId, Option<Own>> = self.asked.values().filter_map(Asker::leaver).collect();
+        for entity in self.machine.entities() {
+            let Some(type_name) = self.type_of(entity) else { continue };
+            evacuating.tell(match leaving.get(&entity) {
+                Some(&to) => Input::Leaving { entity, type_name, to },
+                None => Input::Seen { entity, type_name },
+            });
         }
         self.evacuating = Some(evacuating);
         self.told.evacuated = false;
@@ -234,15 +241,14 @@ impl SceneActor {
     /// Somebody lives here now.
     pub(super) fn news_of(&mut self, entity: OnlineId) {
         if self.evacuating.as_ref().is_some_and(|evacuating| !evacuating.is_over())
-            && let Some(seen) = self.seen(entity)
+            && let Some(type_name) = self.type_of(entity)
         {
-            self.news(seen);
+            self.news(Input::Seen { entity, type_name });
         }
     }
 
-    fn seen(&self, entity: OnlineId) -> Option<Input> {
-        let type_name: TypeName = self.machine.stand(entity)?.identity.type_name;
-        Some(Input::Seen { entity, type_name })
+    fn type_of(&self, entity: OnlineId) -> Option<TypeName> {
+        Some(self.machine.stand(entity)?.identity.type_name)
     }
 
     /// A move or a despawn that the evacuation ordered has ended; or one of an evacuation before it.
@@ -281,7 +287,7 @@ impl SceneActor {
             }
             // Those that end at once are news for another round.
             for (entity, to) in orders {
-                let asker = Asker::Evacuation(entity);
+                let asker = Asker::Evacuation { entity, to };
                 let inputs = match to {
                     Some(to) => self.order_move(entity, Ok(to), asker),
                     None => vec![slipgate_cluster::scene::Input::Despawn { ticket: self.ticket(asker), entity }],

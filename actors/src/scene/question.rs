@@ -157,11 +157,22 @@ pub(super) enum Asker {
     Despawn(oneshot::Sender<DespawnAnswer>),
     Unpark(oneshot::Sender<UnparkAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
-    /// The scene itself, which is to be empty.
-    Evacuation(OnlineId),
+    /// The scene itself, which is to be empty: by a move, or, where there is no target, by a despawn.
+    Evacuation {
+        entity: OnlineId,
+        to: Option<Own>,
+    },
 }
 
 impl Asker {
+    /// Whom an evacuation has told to leave, and where to.
+    pub(super) fn leaver(&self) -> Option<(OnlineId, Option<Own>)> {
+        match self {
+            Self::Evacuation { entity, to } => Some((*entity, *to)),
+            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) => None,
+        }
+    }
+
     /// Hands the answer on. Whoever has given up waiting misses nothing that the log does not say.
     pub(super) fn answer(self, answer: Answer) {
         match (self, answer) {

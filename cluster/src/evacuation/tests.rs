@@ -324,3 +324,38 @@ fn a_scene_that_stops_keeps_whom_it_has() {
     let (mut world, _) = World::with(1, 1);
     assert_eq!(kept(&world.ended(1, Outcome::SceneStopped)), [(1, Kept::SceneStopped)]);
 }
+
+impl World {
+    fn leaving(&mut self, counter: u32, to: Option<u16>) -> Vec<Output> {
+        let type_name = TypeName("walker".into());
+        self.give(Input::Leaving { entity: entity(counter), type_name, to: to.map(own) })
+    }
+}
+
+#[test]
+fn whoever_leaves_by_an_earlier_order_gets_no_other_and_is_counted_once() {
+    let mut world = World::new(2);
+    world.give(Input::Targets(vec![target(1, 10, Some(10))]));
+    assert_eq!(world.leaving(1, Some(1)), []);
+    assert_eq!(world.leaving(2, None), []);
+    assert_eq!(world.see(3, "walker"), [], "they are among those under way");
+    assert_eq!(world.give(Input::Settled), [], "it waits for them");
+    assert_eq!(world.evacuation.progress(), Progress { under_way: 2, waiting: 1, ..Progress::default() });
+    for counter in [1, 2] {
+        assert_eq!(world.give(Input::Gone(entity(counter))), [], "the end tells more");
+    }
+    assert_eq!(moves_in(&world.ended(1, moved())), [(3, 1)]);
+    assert_eq!(world.despawned(2, Ok(())), []);
+    assert_eq!(done(&world.ended(3, moved())), Some(Done { moved: 2, gone: 1, kept: vec![] }));
+}
+
+#[test]
+fn whoever_fails_to_leave_by_an_earlier_order_takes_its_turn() {
+    let mut world = World::new(2);
+    world.give(Input::Targets(vec![target(1, 10, Some(10))]));
+    world.leaving(1, Some(9));
+    world.leaving(2, None);
+    assert_eq!(moves_in(&world.ended(1, refused(full()))), [(1, 1)], "the target need not be one of this evacuation");
+    assert_eq!(world.despawned(2, Err(NotDespawned::Undecided)), []);
+    assert_eq!(moves_in(&world.pass_ms(100)), [(2, 1)]);
+}
