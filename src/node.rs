@@ -34,6 +34,7 @@ use self::drain::{Drain, Ended};
 use self::ports::Ports;
 use self::wiring::Outside;
 use crate::admin;
+use crate::cli::failure::Exit;
 use crate::config::{self, Config, ConfigErrors};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
 use crate::transport::{Tcp, TcpPort};
@@ -76,6 +77,20 @@ pub enum NodeError {
     /// The metrics or the admin interface could not be set up.
     #[error("the admin interface cannot start: {0}")]
     Admin(String),
+}
+
+impl NodeError {
+    /// What the process that runs the node ends with.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Config(_) => Exit::Usage,
+            Self::NotJoined(_) => Exit::Refused,
+            Self::Telemetry(_) | Self::Port { .. } | Self::Disk { .. } | Self::Store(_) | Self::Admin(_) => {
+                Exit::Failed
+            }
+        }
+    }
 }
 
 /// Runs a node until it is told to stop.
@@ -157,7 +172,11 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     };
     admin_handle.stop(true).await;
     stop::keeper(keeper).await;
-    tracing::info!(event = "node.stopped", exit = u8::from(ended.is_err()), "node {name} has stopped");
+    tracing::info!(
+        event = "node.stopped",
+        exit = ended.as_ref().err().map_or(Exit::Done, NodeError::exit).code(),
+        "node {name} has stopped"
+    );
     ended
 }
 

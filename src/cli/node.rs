@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::failure::{Exit, Failure};
+use super::failure::Failure;
 use crate::node::{self, NodeError};
 
 /// Options of `node`.
@@ -52,15 +52,15 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
     node::run(args.config.clone(), &overrides(&args.set)).map_err(|error| {
-        let (exit, reason) = match error {
-            NodeError::Config(_) => (Exit::Usage, "config"),
-            NodeError::NotJoined(_) => (Exit::Refused, "not_joined"),
+        let reason = match error {
+            NodeError::Config(_) => "config",
+            NodeError::NotJoined(_) => "not_joined",
             NodeError::Telemetry(_)
             | NodeError::Port { .. }
             | NodeError::Disk { .. }
             | NodeError::Store(_)
-            | NodeError::Admin(_) => (Exit::Failed, "node"),
+            | NodeError::Admin(_) => "node",
         };
-        Failure::new(exit, reason, error.to_string())
+        Failure::new(error.exit(), reason, error.to_string())
     })
 }
