@@ -154,16 +154,19 @@ impl DeskActor {
     }
 }
 
+/// Questions to other places that are not answered yet. Only whoever was asked can answer.
+type Unanswered<T> = RefCell<BTreeMap<(Place, Nonce), oneshot::Sender<T>>>;
+
 /// What the desk's open questions share; all run on the desk's thread.
 #[derive(Debug)]
 struct Office {
     around: Surroundings,
     asked: Cell<u64>,
     open: Cell<usize>,
-    tools: RefCell<BTreeMap<(Place, Nonce), oneshot::Sender<Vec<u8>>>>,
+    tools: Unanswered<Vec<u8>>,
     /// Requests to the manager about scenes.
     wishes: RefCell<BTreeMap<u64, oneshot::Sender<Result<SceneId, SceneRefusal>>>>,
-    records: RefCell<BTreeMap<(Place, Nonce), oneshot::Sender<Option<Record>>>>,
+    records: Unanswered<Option<Record>>,
     heard: RefCell<Heard>,
 }
 
