@@ -25,7 +25,7 @@
 //! | [`manager`] | the manager on its own thread, with its store |
 //! | [`manager_seat`] | keeps a manager running on its node |
 //! | [`member`] | the lease, the view, a link to every member |
-//! | [`panic`] | panics of game code, caught |
+//! | [`mod@panic`] | panics of game code, caught |
 //! | [`post`] | where envelopes go |
 //! | [`restraint`] | one line per cause, and how many were left out |
 //! | [`router`] | the streams of this node's tools |

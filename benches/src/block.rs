@@ -46,6 +46,10 @@ impl EntityType for BlockType {
         Box::new(Block { bytes: vec![0; self.bytes] })
     }
 
+    fn kind_of(&self, _: &[u8]) -> Option<&'static str> {
+        Some("block")
+    }
+
     fn decode(&self, bytes: &[u8]) -> Result<Box<dyn Body>, String> {
         if bytes.len() != self.bytes {
             return Err(format!("expected {} bytes, found {}", self.bytes, bytes.len()));
