@@ -118,7 +118,7 @@ fn an_exploration_run_twice_is_the_same() {
 /// Explores all plans, and demands that what is rare was met.
 fn explore(plans: Vec<Plan>, rare: &[&str]) {
     let wanted = wanted().filter(|wanted| wanted != "wide");
-    let mut tally = Tally::default();
+    let (mut tally, mut cut) = (Tally::default(), Vec::new());
     for plan in plans {
         if wanted.as_ref().is_some_and(|wanted| !plan.name.contains(wanted.as_str())) {
             continue;
@@ -129,9 +129,13 @@ fn explore(plans: Vec<Plan>, rare: &[&str]) {
         if let Some(violation) = &report.violation {
             panic!("{}:\n{}", plan.name, story::tell(&mut search, violation));
         }
-        assert!(!report.cut, "{}: more than {STATES_MAX} states", plan.name);
+        // The others are worth their minutes all the same.
+        if report.cut {
+            cut.push(plan.name);
+        }
         tally.add(&search.ensemble);
     }
+    assert_eq!(cut, [""; 0], "more than {STATES_MAX} states");
     if wanted.is_none() {
         assert_eq!(tally.missing(rare), [""; 0], "never happened");
     }
