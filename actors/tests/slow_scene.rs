@@ -3,7 +3,7 @@
 //!
 //! The slow scene runs on a thread of its own; everything else on the test's.
 
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use actix::Actor;
@@ -15,7 +15,7 @@ use slipgate_actors::directory::DirectoryActor;
 use slipgate_actors::lease::Lease;
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{RouterActor, SendBatch};
+use slipgate_actors::router::{AwaitAnswers, RouterActor, SendBatch};
 use slipgate_actors::scene::{AskScene, MoveOrder, Question, SpawnOrder};
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
@@ -29,7 +29,7 @@ use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
 use slipgate_entity::{ApplyError, Body, Effect, OnlineId, RangeId, SceneId, TypeName};
 use slipgate_proto::admin::SendReport;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// Bytes of messages that may wait on the node.
 const BUDGET: usize = 4 << 20;
@@ -69,18 +69,13 @@ async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and
     assert!(matches!(moved, Outcome::Moved { .. }), "{moved:?}");
 
     gate.open();
-    let marker = node.send_until_accepted(&messages(sleeper, u64::MAX - 1..u64::MAX, &[])).await;
-    assert_eq!(marker.applied, 1, "what came before it is applied, too");
+    node.await_answers().await;
+    let marker = node.send(&messages(sleeper, u64::MAX - 1..u64::MAX, &[]), Some(Duration::from_secs(20))).await;
+    assert_eq!((marker.busy, marker.applied), (0, 1), "there is room again, and what came before it is applied");
     taken.push(u64::MAX - 1);
     assert_eq!(gate.seen(), taken, "each once, in order");
-    for _ in 0..500 {
-        let waits = Part::ALL.map(|part| node.budget.waits(part));
-        if waits == [0; 3] {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("expected nothing to wait any more, found {:?}", Part::ALL.map(|part| node.budget.waits(part)));
+    node.await_turns().await;
+    assert_eq!(Part::ALL.map(|part| node.budget.waits(part)), [0; 3], "nothing waits any more");
 }
 
 /// Messages with a number and some bytes each.
@@ -92,41 +87,48 @@ fn messages(to: OnlineId, numbers: std::ops::Range<u64>, bytes: &[u8]) -> Vec<(u
 /// What a handler stands before while it is shut, and the numbers of those that came through.
 #[derive(Clone, Debug, Default)]
 struct Gate {
-    inner: Arc<(Mutex<State>, Condvar)>,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: Mutex<State>,
+    opened: Condvar,
+    visited: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
     is_shut: bool,
-    has_visitor: bool,
     seen: Vec<u64>,
 }
 
 impl Gate {
     fn shut(&self) {
-        self.inner.0.lock().expect("no holder panics").is_shut = true;
+        self.state().is_shut = true;
     }
 
     fn open(&self) {
-        self.inner.0.lock().expect("no holder panics").is_shut = false;
-        self.inner.1.notify_all();
+        self.state().is_shut = false;
+        self.inner.opened.notify_all();
     }
 
     fn pass(&self, number: u64) {
-        let mut state = self.inner.0.lock().expect("no holder panics");
-        state.has_visitor = true;
-        let mut state = self.inner.1.wait_while(state, |state| state.is_shut).expect("no holder panics");
+        self.inner.visited.notify_one();
+        let mut state = self.inner.opened.wait_while(self.state(), |state| state.is_shut).expect("no holder panics");
         state.seen.push(number);
     }
 
     async fn await_visitor(&self) {
-        while !self.inner.0.lock().expect("no holder panics").has_visitor {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        self.inner.visited.notified().await;
     }
 
     fn seen(&self) -> Vec<u64> {
-        self.inner.0.lock().expect("no holder panics").seen.clone()
+        self.state().seen.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().expect("no holder panics")
     }
 }
 
@@ -260,15 +262,18 @@ impl Node {
         report.await.expect("the router answers")
     }
 
-    async fn send_until_accepted(&self, messages: &[(u32, OnlineId, Arc<[u8]>)]) -> SendReport {
-        for _ in 0..1_000 {
-            let report = self.send(messages, Some(Duration::from_secs(20))).await;
-            if report.busy == 0 {
-                return report;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+    /// Waits until all that the router has accepted is answered.
+    async fn await_answers(&self) {
+        let (reply, answered) = oneshot::channel();
+        self.router.tell(AwaitAnswers { reply });
+        answered.await.expect("the router answers");
+    }
+
+    /// Waits until the scenes have done with all that had come to them.
+    async fn await_turns(&self) {
+        for scene in [SLOW, QUICK, THIRD] {
+            self.ask(scene, Question::Census).await;
         }
-        panic!("the router has no room again");
     }
 }
 
