@@ -5,7 +5,7 @@
 //! bound; no lease ends; an entity elsewhere moves and is written to meanwhile; and once the obstacle is gone
 //! everything that was accepted is applied, once and in order, and nothing is counted any more.
 //!
-//! A scene whose handler does not return is in `actors/tests/slow_scene.rs`: no built-in type has such a one.
+//! A scene whose handler does not return is in `actors/tests/nodes/slow_scene.rs`: no built-in type has such a one.
 
 #[path = "support/move_lines.rs"]
 mod move_lines;

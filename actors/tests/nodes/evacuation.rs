@@ -1,28 +1,16 @@
 //! Who may begin and end the evacuation of a scene: its own end goes before the drain of its node.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use actix::Actor;
-use slipgate_actors::chronicle::Chronicle;
-use slipgate_actors::clock::NodeClock;
-use slipgate_actors::directory::DirectoryActor;
-use slipgate_actors::lease::Lease;
 use slipgate_actors::mailbox::Mailbox;
-use slipgate_actors::post::Post;
-use slipgate_actors::router::RouterActor;
-use slipgate_actors::scene::{AskScene, Cause, Evacuate, HowFar, Question, SceneActor, SpawnOrder, Wind};
-use slipgate_actors::scenes::Scenes;
-use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
-use slipgate_actors::types::Types;
+use slipgate_actors::scene::{AskScene, Cause, Evacuate, HowFar, Question, SceneActor, Wind};
 use slipgate_cluster::evacuation::{Target, UNDER_WAY_MAX};
-use slipgate_cluster::manager::{Counter, ManagerReply};
-use slipgate_cluster::message::{ManagerMessage, Message};
-use slipgate_cluster::view::{Home, Member, View};
-use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
-use slipgate_entity::{RangeId, SceneId};
+use slipgate_cluster::{Limits, Now, Own, Session};
+use slipgate_entity::SceneId;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+
+use crate::node::{LIMIT, Make, Node, ask, me, spawn};
 
 /// One more than can be on the move at once.
 const ENTITIES: u64 = UNDER_WAY_MAX as u64 + 1;
@@ -42,7 +30,7 @@ async fn targets_that_are_all_gone_are_no_targets_any_more() {
             far = ask(&scene, |reply| Question::HowFarThen { unlike: far, reply }).await;
         }
     };
-    timeout(Duration::from_secs(30), all_stay).await.expect("nobody is sent where nobody is any more");
+    timeout(LIMIT, all_stay).await.expect("nobody is sent where nobody is any more");
 }
 
 #[actix_rt::test]
@@ -120,7 +108,7 @@ async fn an_evacuation_that_is_over_takes_no_news_and_says_who_is_there() {
     assert!(over.is_over);
     assert_eq!(over.progress.kept, ENTITIES);
     scene.tell(Wind::Reopen);
-    spawn(&scene).await;
+    spawn(&scene, "walker").await;
     let later = ask(&scene, Question::HowFar).await;
     assert_eq!((later.is_over, later.progress.kept, later.progress.waiting), (true, ENTITIES + 1, 0));
 }
@@ -154,7 +142,7 @@ async fn moved_and_gone(scene: &Mailbox<SceneActor>) -> (u64, u64) {
             far = ask(scene, |reply| Question::HowFarThen { unlike: far, reply }).await;
         }
     };
-    timeout(Duration::from_secs(30), end).await.expect("everybody leaves");
+    timeout(LIMIT, end).await.expect("everybody leaves");
     (far.progress.moved, far.progress.gone)
 }
 
@@ -182,54 +170,10 @@ async fn forest() -> Mailbox<SceneActor> {
 }
 
 async fn forest_within(limits: Limits) -> Mailbox<SceneActor> {
-    let clock = NodeClock::start();
-    let post = Post::new(me(), Arc::new(view()), Lease::new(NEVER, clock));
-    let directory = Mailbox::new(DirectoryActor::new(post.clone(), clock, "n1".to_owned()).start(), 64);
-    post.open(Port::Directory, Arc::new(directory.clone()));
-    let range = ManagerReply::Range { session: me(), request: 1, counter: Counter::Online, range: RangeId(1) };
-    let to = Place { session: me(), port: Port::Directory };
-    post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
-    let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
-    let materials = Materials {
-        post,
-        clock,
-        types: Types::built_in(),
-        limits,
-        on_panic: slipgate_cluster::scene::OnPanic::Park,
-        directory,
-        chronicle: Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64),
-        threads: vec![Thread { arbiter: None, router }],
-    };
-    let scenes = Scenes::default();
-    let mut workshop = Workshop::new(materials, scenes.clone());
-    for scene in [FOREST, MEADOW] {
-        workshop.open(Plan { scene, capacity: 1_000, first_generation: 1, keeper: None });
-    }
-    let scene = scenes.get(FOREST).expect("it is open");
+    let (node, _) = Node::start(me(), Make { limits, scenes: vec![FOREST, MEADOW], ..Make::default() });
+    let scene = node.scene(FOREST);
     for _ in 0..ENTITIES {
-        spawn(&scene).await;
+        spawn(&scene, "walker").await;
     }
     scene
-}
-
-async fn ask<T>(scene: &Mailbox<SceneActor>, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
-    let (reply, answer) = oneshot::channel();
-    scene.tell(AskScene(question(reply)));
-    answer.await.expect("an answer")
-}
-
-async fn spawn(scene: &Mailbox<SceneActor>) {
-    let order = |reply| Question::Spawn(SpawnOrder { type_name: "walker".to_owned(), label: None, reply });
-    ask(scene, order).await.expect("there is room");
-}
-
-fn me() -> Session {
-    Session::new(1, 1)
-}
-
-fn view() -> View {
-    let name = NodeName::new("n1").expect("a name");
-    let member = Member { session: me(), name, address: String::new(), admin: String::new() };
-    let home = Home::first(RangeId(1), me());
-    View { version: 1, members: [(me().node, member)].into(), homes: [(RangeId(1), home)].into(), ..View::default() }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::post::Post;
-use slipgate_actors::scene::{AskScene, Question, SceneActor, SceneCensus, SpawnOrder};
+use slipgate_actors::scene::{Question, SceneActor, SceneCensus};
 use slipgate_cluster::manager::SceneNews;
 use slipgate_cluster::message::{Control, Data, Identity, Image, Message, Nonce, Prepare, Reserve, Sender};
 use slipgate_cluster::moves::{MoveId, Refusal};
@@ -13,20 +13,20 @@ use slipgate_cluster::stream::{Received, StreamId};
 use slipgate_cluster::view::{Clearing, SceneStage};
 use slipgate_cluster::{Envelope, Epoch, Own, Record};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
-use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::node::{Node, asker, me};
+use crate::alone::{Alone, asker};
+use crate::node::{ask, me, spawn};
 
 #[actix_rt::test]
 async fn nothing_that_was_meant_for_a_scene_comes_to_the_next_one_of_its_number() {
-    let mut node = Node::start();
+    let mut node = Alone::start();
     let (first, second) = (SceneId::of(40_000, 1), SceneId::of(40_000, 2));
     node.show(Some((first, SceneStage::Opening)));
     node.await_news(first, SceneNews::Opened).await;
     node.show(Some((first, SceneStage::Open)));
     let scene = node.scene(first);
-    let ann = spawn(&scene).await;
+    let ann = spawn(&scene, "walker").await;
     let old_handle = handle(&scene, ann).await.expect("she lives there");
     assert_eq!(old_handle, "40000:0/gen1");
 
@@ -42,7 +42,7 @@ async fn nothing_that_was_meant_for_a_scene_comes_to_the_next_one_of_its_number(
     node.await_news(second, SceneNews::Opened).await;
     node.show(Some((second, SceneStage::Open)));
     let scene = node.scene(second);
-    let bob = spawn(&scene).await;
+    let bob = spawn(&scene, "walker").await;
     assert_eq!(handle(&scene, bob).await.as_deref(), Some("40000:0/gen2"), "the old handle names nobody");
 
     say_late_things_to(&node.post, first, ann);
@@ -92,17 +92,6 @@ fn say_late_things_to(post: &Post, scene: SceneId, entity: OnlineId) {
     ];
     let letter = |message| Envelope { from: from.into(), to: to.into(), message };
     post.send(letters.map(letter).into());
-}
-
-async fn ask<T>(scene: &Mailbox<SceneActor>, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
-    let (reply, answer) = oneshot::channel();
-    scene.tell(AskScene(question(reply)));
-    answer.await.expect("the scene answers")
-}
-
-async fn spawn(scene: &Mailbox<SceneActor>) -> OnlineId {
-    let order = |reply| Question::Spawn(SpawnOrder { type_name: "walker".to_owned(), label: None, reply });
-    ask(scene, order).await.expect("room and an id")
 }
 
 async fn handle(scene: &Mailbox<SceneActor>, entity: OnlineId) -> Option<String> {

@@ -3,12 +3,12 @@
 use slipgate_cluster::Session;
 use slipgate_proto::admin::{Answer, PartialList, Question, Rows};
 
-use crate::node::Node;
+use crate::alone::Alone;
 
 #[actix_rt::test]
 async fn a_list_names_the_nodes_that_did_not_answer() {
     tokio::time::pause();
-    let mut node = Node::start();
+    let mut node = Alone::start();
     let limit = 10;
     let questions = || [Question::Entities { scene: None, limit }, Question::Moves { limit }, Question::Lost { limit }];
     for question in questions() {

@@ -3,35 +3,27 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use actix::Actor;
-use slipgate_actors::chronicle::Chronicle;
-use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
-use slipgate_actors::directory::DirectoryActor;
 use slipgate_actors::drain;
-use slipgate_actors::lease::Lease;
-use slipgate_actors::link::dial::Caller;
 use slipgate_actors::mailbox::{Door, Mailbox};
-use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::RouterActor;
 use slipgate_actors::scene::SceneActor;
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{SceneKeeper, Seen};
-use slipgate_actors::scenes::workshop::{Materials, Thread, Workshop};
 use slipgate_actors::transport::memory::MemoryNetwork;
 use slipgate_actors::types::Types;
-use slipgate_cluster::manager::{Counter, ManagerReply, ManagerRequest, SceneNews};
-use slipgate_cluster::member::Welcome;
+use slipgate_cluster::manager::{ManagerRequest, SceneNews};
 use slipgate_cluster::message::{ManagerMessage, Message};
-use slipgate_cluster::view::{Home, Made, Member, ScenePlacement, SceneStage, View};
-use slipgate_cluster::{Envelope, Limits, NodeName, Now, Own, Place, Port, Session};
+use slipgate_cluster::view::{Home, Made, ScenePlacement, SceneStage, View};
+use slipgate_cluster::{Envelope, Limits, NodeName, Own, Port, Session};
 use slipgate_entity::{RangeId, SceneId};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
+use crate::node::{self, CLUSTER, LIMIT, Make, Node, me, member, name};
+
 /// A node without links; its manager is a door that keeps what it is told.
-pub(crate) struct Node {
+pub(crate) struct Alone {
     pub(crate) post: Post,
     pub(crate) scenes: Scenes,
     keeper: Mailbox<SceneKeeper>,
@@ -42,58 +34,25 @@ pub(crate) struct Node {
     version: u64,
 }
 
-impl Node {
+impl Alone {
     pub(crate) fn start() -> Self {
         Self::start_with(Types::built_in())
     }
 
     pub(crate) fn start_with(types: Types) -> Self {
-        let clock = NodeClock::start();
-        let post = Post::new(me(), Arc::new(view(1, None)), Lease::new(Now(u64::MAX), clock));
+        let limits = Limits { tombstone: Duration::from_millis(30), ..Limits::default() };
+        let make = Make { manager: "n1", limits, types: types.clone(), ..Make::default() };
+        let (node, workshop) = Node::start(me(), make);
         let (told, answers) = (Kept::default(), Kept::default());
-        post.open(Port::Manager, Arc::new(told.clone()));
-        post.open(Port::Scene(asker().scene), Arc::new(answers.clone()));
-        let directory = Mailbox::new(DirectoryActor::new(post.clone(), clock, "n1".to_owned()).start(), 64);
-        post.open(Port::Directory, Arc::new(directory.clone()));
-        let range = ManagerReply::Range { session: me(), request: 1, counter: Counter::Online, range: RangeId(1) };
-        let to = Place { session: me(), port: Port::Directory };
-        post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
-        let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
-        let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
-        let materials = Materials {
-            post: post.clone(),
-            clock,
-            types: types.clone(),
-            limits: Limits { tombstone: Duration::from_millis(30), ..Limits::default() },
-            on_panic: slipgate_cluster::scene::OnPanic::Park,
-            directory: directory.clone(),
-            chronicle: chronicle.clone(),
-            threads: vec![Thread { arbiter: None, router: router.clone() }],
-        };
-        let scenes = Scenes::default();
-        let workshop = Workshop::new(materials, scenes.clone());
-        let keeper = Mailbox::new(SceneKeeper::new(workshop, post.clone(), clock, "n1".to_owned()).start(), 64);
-        let member = member::Surroundings {
-            post: post.clone(),
-            clock,
-            transport: Arc::new(MemoryNetwork::default()),
-            caller: Caller { cluster: "test".to_owned(), name: name("n1") },
-            manager: "n1".to_owned(),
-            seat: None,
-            chronicle: chronicle.clone(),
-            directory: directory.clone(),
-            scenes: scenes.clone(),
-            keeper: keeper.clone(),
-            silence: Duration::from_secs(5),
-            over: watch::Sender::new(false),
-        };
-        let welcome =
-            Welcome { session: me(), view: post.view(), lease: Duration::from_secs(3_600), asked: clock.now() };
+        node.post.open(Port::Manager, Arc::new(told.clone()));
+        node.post.open(Port::Scene(asker().scene), Arc::new(answers.clone()));
+        let (keeper, member) = node.join(workshop, Arc::new(MemoryNetwork::default()));
+        let Node { post, clock, scenes, directory, router, chronicle, .. } = node;
         let (drain, _, _) = drain::channel("n1", clock);
         let desk = DeskActor::open(desk::Surroundings {
-            cluster: "test".to_owned(),
-            name: name("n1"),
-            manager: name("n1"),
+            cluster: CLUSTER.to_owned(),
+            name: name(1),
+            manager: name(1),
             version: "0",
             message_bytes: Limits::default().message_bytes,
             stage: watch::Sender::new(Stage::Working).subscribe(),
@@ -105,7 +64,7 @@ impl Node {
             keeper: keeper.clone(),
             routers: vec![router],
             directory,
-            member: Mailbox::new(MemberActor::new(welcome, member).start(), 64),
+            member,
             chronicle,
         });
         Self { post, scenes, keeper, told, answers, desk, version: 1 }
@@ -123,10 +82,8 @@ impl Node {
     pub(crate) fn link(&mut self, session: Session) -> Kept {
         let kept = Kept::default();
         self.post.link(session, Arc::new(kept.clone()));
-        let text = format!("n{}", session.node.0);
-        let member = Member { session, name: name(&text), address: String::new(), admin: String::new() };
         self.change(|view| {
-            view.members.insert(session.node, member);
+            view.members.insert(session.node, member(session));
         });
         kept
     }
@@ -206,34 +163,16 @@ impl Door for Kept {
     }
 }
 
-pub(crate) fn me() -> Session {
-    Session::new(1, 1)
-}
-
 /// Who asks, and hears the answers.
 pub(crate) fn asker() -> Own {
     Own::new(me(), SceneId(9))
 }
 
-fn name(text: &str) -> NodeName {
-    NodeName::new(text).expect("a name")
-}
-
 fn view(version: u64, scene: Option<(SceneId, SceneStage)>) -> View {
-    let member = Member { session: me(), name: name("n1"), address: String::new(), admin: String::new() };
     let placement = |(id, stage)| {
+        let name = NodeName::new("dungeon").expect("a name");
         let made = Some(Made { by: me(), request: 1 });
-        let placement = ScenePlacement::declared(id, name("dungeon"), me().node, 10);
-        (id, ScenePlacement { stage, made, ..placement })
+        (id, ScenePlacement { stage, made, ..ScenePlacement::declared(id, name, me().node, 10) })
     };
-    View {
-        version,
-        members: [(me().node, member)].into(),
-        scenes: scene.map(placement).into_iter().collect(),
-        homes: [(RangeId(1), Home::first(RangeId(1), me()))].into(),
-        ..View::default()
-    }
+    View { version, scenes: scene.map(placement).into_iter().collect(), ..node::view(1, &[]) }
 }
-
-/// How long anything may take that only this process does.
-const LIMIT: Duration = Duration::from_secs(60);

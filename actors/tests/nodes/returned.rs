@@ -1,9 +1,8 @@
 //! Messages that an entity sends in vain, and that come back to it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use slipgate_actors::scene::{AskScene, Question, SpawnOrder};
+use slipgate_actors::scene::Question;
 use slipgate_actors::types::{EntityType, MessageKind, Types};
 use slipgate_cluster::manager::SceneNews;
 use slipgate_cluster::message::{Data, Message, Sender};
@@ -12,10 +11,11 @@ use slipgate_cluster::view::SceneStage;
 use slipgate_cluster::{Envelope, Epoch, Limits, Own};
 use slipgate_entity::body::ApplyError;
 use slipgate_entity::{Body, Effect, OnlineId, RangeId, Returned, SceneId, TypeName};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::node::{Node, asker, me};
+use crate::alone::{Alone, asker};
+use crate::node::{LIMIT, ask, me, spawn};
 
 #[actix_rt::test]
 async fn an_entity_hears_which_of_its_messages_came_back_and_why() {
@@ -35,9 +35,8 @@ async fn an_entity_that_panics_over_a_message_that_came_back_is_parked_and_hears
     // There is no room for a second one: the handler panics.
     let state = async {
         loop {
-            let (reply, shown) = oneshot::channel();
-            node.scene(scene).tell(AskScene(Question::Show { entity: writer, reply }));
-            let (shown, _) = shown.await.expect("an answer").expect("it lives there");
+            let shown = ask(&node.scene(scene), |reply| Question::Show { entity: writer, reply }).await;
+            let (shown, _) = shown.expect("it lives there");
             if shown.stand.parked.is_some() {
                 return;
             }
@@ -49,16 +48,13 @@ async fn an_entity_that_panics_over_a_message_that_came_back_is_parked_and_hears
 }
 
 /// A writer that was told to write to nobody, in its scene.
-async fn write_in_vain(told: Told) -> (Node, SceneId, OnlineId) {
-    let mut node = Node::start_with(Types::new(vec![Arc::new(WriterType(told))]));
+async fn write_in_vain(told: Told) -> (Alone, SceneId, OnlineId) {
+    let mut node = Alone::start_with(Types::new(vec![Arc::new(WriterType(told))]));
     let scene = SceneId::of(40_000, 1);
     node.show(Some((scene, SceneStage::Opening)));
     node.await_news(scene, SceneNews::Opened).await;
     node.show(Some((scene, SceneStage::Open)));
-    let (reply, spawned) = oneshot::channel();
-    let order = SpawnOrder { type_name: "writer".to_owned(), label: None, reply };
-    node.scene(scene).tell(AskScene(Question::Spawn(order)));
-    let writer = spawned.await.expect("an answer").expect("room and an id");
+    let writer = spawn(&node.scene(scene), "writer").await;
     let data = Data {
         entity: writer,
         stream: StreamId { opened_at: asker().into(), generation: 1 },
@@ -142,6 +138,3 @@ impl Body for Writer {
         String::new()
     }
 }
-
-/// How long anything may take that only this process does.
-const LIMIT: Duration = Duration::from_secs(60);

@@ -1,39 +1,24 @@
 //! Two nodes in one process, over a network in memory that can be cut: links, routers, scenes and
 //! directories together, without sockets and without a manager.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use actix::Actor;
-use slipgate_actors::chronicle::Chronicle;
-use slipgate_actors::clock::NodeClock;
-use slipgate_actors::directory::DirectoryActor;
-use slipgate_actors::lease::Lease;
-use slipgate_actors::link::dial::Caller;
 use slipgate_actors::link::gate::{self, Gate, Joined, Standing};
 use slipgate_actors::mailbox::Mailbox;
-use slipgate_actors::member::{self, MemberActor};
-use slipgate_actors::post::Post;
-use slipgate_actors::router::{RouterActor, SendBatch};
-use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
-use slipgate_actors::scenes::Scenes;
-use slipgate_actors::scenes::keeper::SceneKeeper;
-use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
+use slipgate_actors::scene::{Question, SceneActor};
 use slipgate_actors::transport::memory::MemoryNetwork;
 use slipgate_actors::transport::{Connection, Later, Transport};
 use slipgate_actors::types::Types;
-use slipgate_cluster::manager::{Counter, ManagerReply};
-use slipgate_cluster::member::Welcome;
-use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::moves::Outcome;
-use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
-use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
-use slipgate_entity::{OnlineId, RangeId, SceneId};
+use slipgate_cluster::{NodeName, Own, Session};
+use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
+
+use crate::node::{self, CLUSTER, Make, name, view};
 
 #[actix_rt::test]
 async fn messages_cross_a_link_that_is_cut_again_and_again_and_each_is_applied_once() {
@@ -140,92 +125,47 @@ struct Cluster {
 }
 
 struct Node {
-    router: Mailbox<RouterActor>,
-    scene: Mailbox<SceneActor>,
+    node: node::Node,
     own: Own,
     _standing: watch::Sender<Standing>,
-    _over: watch::Receiver<bool>,
 }
 
 impl Cluster {
     fn start() -> Self {
         let network = Breakable::default();
-        let view = Arc::new(view());
-        let nodes = (1..=2).map(|number| Node::start(number, &network, view.clone())).collect();
+        let nodes = (1..=2).map(|number| Node::start(number, &network)).collect();
         Self { network, nodes }
     }
 
     async fn migrate(&self, entity: OnlineId, from: usize, to: usize) -> Outcome {
-        let to = Ok(self.nodes[to].own);
-        let order = |reply| Question::Migrate(MoveOrder { entity, to, reply });
-        self.nodes[from].ask(order).await.expect("it lives there").outcome
+        node::migrate(&self.nodes[from].scene(), entity, self.nodes[to].own).await
     }
 }
 
 impl Node {
-    fn start(number: u16, network: &Breakable, view: Arc<View>) -> Self {
-        let session = Session::new(number, 1);
-        let clock = NodeClock::start();
-        let post = Post::new(session, view.clone(), Lease::new(Now(u64::MAX), clock));
-        let own = Own::new(session, SceneId::from(number));
-        let directory = DirectoryActor::new(post.clone(), clock, "m".to_owned()).start();
-        let directory = open(&post, Port::Directory, directory);
-        let range =
-            ManagerReply::Range { session, request: 1, counter: Counter::Online, range: RangeId(number.into()) };
-        let message = Message::Manager(ManagerMessage::Reply(range));
-        post.send_one(Port::Manager, Place { session, port: Port::Directory }, message);
-        let router = RouterActor::new(0, Limits::default(), post.clone(), clock).start();
-        let router = open(&post, Port::Router(0), router);
-        let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), 64);
-        let materials = Materials {
-            post: post.clone(),
-            clock,
-            types: Types::built_in(),
-            limits: Limits::default(),
-            on_panic: slipgate_cluster::scene::OnPanic::Park,
-            directory: directory.clone(),
-            chronicle: chronicle.clone(),
-            threads: vec![Thread { arbiter: None, router: router.clone() }],
-        };
-        let scenes = Scenes::default();
-        let mut workshop = Workshop::new(materials, scenes.clone());
-        workshop.open(Plan { scene: own.scene, capacity: 10, first_generation: 1, keeper: None });
-        let scene = scenes.get(own.scene).expect("it was opened just now");
-        let keeper = SceneKeeper::new(workshop, post.clone(), clock, "m".to_owned()).start();
-        let (over, over_news) = watch::channel(false);
-        let caller = Caller { cluster: "test".to_owned(), name: name(number) };
-        let welcome = Welcome { session, view, lease: Duration::from_secs(60), asked: Now(0) };
-        let around = member::Surroundings {
-            post: post.clone(),
-            clock,
-            transport: Arc::new(network.clone()),
-            caller,
-            manager: "m".to_owned(),
-            seat: None,
-            chronicle,
-            directory: directory.clone(),
-            scenes,
-            keeper: Mailbox::new(keeper, 64),
-            silence: Duration::from_secs(5),
-            over,
-        };
-        let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
-        let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
+    fn start(number: u16, network: &Breakable) -> Self {
+        let own = Own::new(Session::new(number, 1), SceneId::from(number));
+        let scenes = [1, 2].map(|number| (number, SceneId::from(number)));
+        let make = Make { view: view(2, &scenes), scenes: vec![own.scene], ..Make::default() };
+        let (node, workshop) = node::Node::start(own.session, make);
+        let (_, member) = node.join(workshop, Arc::new(network.clone()));
+        let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post: node.post.clone(), member }));
         let manager = NodeName::new("m").expect("a name");
-        let gate = Gate { cluster: "test".to_owned(), name: name(number), manager, seat: None, standing };
+        let gate = Gate { cluster: CLUSTER.to_owned(), name: name(number), manager, seat: None, standing };
         actix_rt::spawn(gate::keep(gate, Box::new(network.network.listen(name(number).as_str()))));
-        Self { router, scene, own, _standing: tell_standing, _over: over_news }
+        Self { node, own, _standing: tell_standing }
+    }
+
+    fn scene(&self) -> Mailbox<SceneActor> {
+        self.node.scene(self.own.scene)
     }
 
     async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
-        let (reply, answer) = oneshot::channel();
-        self.scene.tell(AskScene(question(reply)));
-        answer.await.expect("the scene answers")
+        node::ask(&self.scene(), question).await
     }
 
     async fn spawn(&self) -> OnlineId {
-        let order = |reply| Question::Spawn(SpawnOrder { type_name: "walker".to_owned(), label: None, reply });
-        self.ask(order).await.expect("room and an id")
+        node::spawn(&self.scene(), "walker").await
     }
 
     async fn show(&self, entity: OnlineId) -> Option<String> {
@@ -259,45 +199,6 @@ impl Node {
         let payload = |(name, arguments): (&str, String)| types.parse(name, &arguments).expect("a message");
         let payloads = messages.into_iter().map(payload).map(Arc::from);
         let messages = (0u32..).zip(payloads).map(|(at, payload)| (at, entity, payload)).collect();
-        let (reply, report) = oneshot::channel();
-        self.router.tell(SendBatch { messages, wait: Some(wait), reply });
-        async { report.await.expect("the router answers") }
-    }
-}
-
-fn open<A>(post: &Post, port: Port, addr: actix::Addr<A>) -> Mailbox<A>
-where
-    A: Actor<Context = actix::Context<A>> + actix::Handler<slipgate_actors::mailbox::Mail>,
-{
-    let mailbox = Mailbox::new(addr, 1024);
-    post.open(port, Arc::new(mailbox.clone()));
-    mailbox
-}
-
-fn name(number: u16) -> NodeName {
-    NodeName::new(format!("n{number}")).expect("a name")
-}
-
-fn view() -> View {
-    let members = [1u16, 2].map(|number| {
-        let session = Session::new(number, 1);
-        let member = Member { session, name: name(number), address: name(number).to_string(), admin: String::new() };
-        (session.node, member)
-    });
-    let scenes = [1u16, 2].map(|number| {
-        let name = NodeName::new(format!("s{number}")).expect("a name");
-        let placement = ScenePlacement::declared(SceneId::from(number), name, Session::new(number, 1).node, 10);
-        (placement.id, placement)
-    });
-    let homes = [1u16, 2].map(|number| {
-        let range = RangeId(number.into());
-        (range, Home::first(range, Session::new(number, 1)))
-    });
-    View {
-        version: 1,
-        members: BTreeMap::from(members),
-        scenes: BTreeMap::from(scenes),
-        homes: BTreeMap::from(homes),
-        ..View::default()
+        self.node.send(messages, Some(wait))
     }
 }

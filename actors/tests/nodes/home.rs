@@ -5,12 +5,13 @@ use slipgate_cluster::{Envelope, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_proto::admin::{Problem, Question};
 
-use crate::node::{Kept, Node, me};
+use crate::alone::{Alone, Kept};
+use crate::node::me;
 
 #[actix_rt::test]
 async fn an_entity_is_not_unknown_because_somebody_else_is_its_home_by_now() {
     tokio::time::pause();
-    let mut node = Node::start();
+    let mut node = Alone::start();
     let (before, after) = (Session::new(2, 1), Session::new(3, 1));
     let (asked_before, asked_after) = (node.link(before), node.link(after));
     node.name_home(ann().range(), before);
@@ -32,7 +33,7 @@ async fn an_entity_is_not_unknown_because_somebody_else_is_its_home_by_now() {
 #[actix_rt::test]
 async fn an_entity_whose_home_denies_to_be_it_for_all_of_the_time_is_not_called_unknown_either() {
     tokio::time::pause();
-    let mut node = Node::start();
+    let mut node = Alone::start();
     let home = Session::new(2, 1);
     let kept = node.link(home);
     node.name_home(ann().range(), home);
@@ -53,7 +54,7 @@ async fn an_entity_whose_home_denies_to_be_it_for_all_of_the_time_is_not_called_
 #[actix_rt::test]
 async fn an_answer_counts_from_whoever_was_asked_alone() {
     tokio::time::pause();
-    let mut node = Node::start();
+    let mut node = Alone::start();
     let (home, other) = (Session::new(2, 1), Session::new(3, 1));
     let (asked_home, asked_other) = (node.link(home), node.link(other));
     node.name_home(ann().range(), home);
@@ -95,7 +96,7 @@ async fn asked(kept: &Kept) -> Nonce {
     kept.await_one("whose is ann?", query).await
 }
 
-fn say(node: &Node, home: Session, control: Control) {
+fn say(node: &Alone, home: Session, control: Control) {
     let from = Place { session: home, port: Port::Directory };
     let to = Place { session: me(), port: Port::Admin };
     node.post.send(vec![Envelope { from, to, message: Message::Control(control) }]);

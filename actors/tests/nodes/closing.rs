@@ -7,7 +7,8 @@ use slipgate_cluster::{Place, Port};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{self, Answer, CloseReport, Problem, ProblemKind, Question};
 
-use crate::node::{Node, me};
+use crate::alone::Alone;
+use crate::node::me;
 
 const DUNGEON: SceneId = SceneId(0x1_8000);
 
@@ -59,8 +60,8 @@ async fn a_manager_that_is_silent_leaves_it_open_what_becomes_of_the_scene_and_s
 }
 
 /// With a scene made at run time that is open.
-async fn with_dungeon() -> Node {
-    let mut node = Node::start();
+async fn with_dungeon() -> Alone {
+    let mut node = Alone::start();
     node.show(Some((DUNGEON, SceneStage::Opening)));
     node.await_news(DUNGEON, SceneNews::Opened).await;
     node.show(Some((DUNGEON, SceneStage::Open)));
@@ -68,7 +69,7 @@ async fn with_dungeon() -> Node {
 }
 
 /// The manager closes the scene as it is asked to.
-async fn grant(node: &mut Node) {
+async fn grant(node: &mut Alone) {
     let request = node.await_request("close the dungeon", |request| {
         let ManagerRequest::CloseScene { request, scene, .. } = request else { return None };
         (*scene == DUNGEON).then_some(*request)

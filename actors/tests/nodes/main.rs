@@ -1,0 +1,13 @@
+//! Whole nodes in one process: all actors together, without sockets; the manager, if any, is the test.
+
+mod alone;
+mod closing;
+mod evacuation;
+mod home;
+mod lists;
+mod node;
+mod paused;
+mod reopened;
+mod returned;
+mod slow_scene;
+mod two_nodes;
