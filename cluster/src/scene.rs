@@ -63,8 +63,8 @@ use self::parked::Fallen;
 use self::phase::{Live, Phase};
 use self::population::Population;
 pub use self::port::{
-    Answer, Bounce, Departure, Destination, Event, Input, MoveDone, MoveRequest, OnPanic, Orphan, Output, SpawnRefusal,
-    Stand, Ticket,
+    Answer, Departure, Destination, Event, Input, MoveDone, MoveRequest, OnPanic, Orphan, Output, SpawnRefusal, Stand,
+    Ticket,
 };
 use self::receivers::Receivers;
 use self::settle::Settling;

@@ -2,7 +2,7 @@
 
 use slipgate_cluster::Now;
 use slipgate_cluster::message::{Parked, Payload, Sender};
-use slipgate_cluster::scene::{Bounce, Input, OnPanic, Route};
+use slipgate_cluster::scene::{Input, OnPanic, Route};
 use slipgate_cluster::stream::StreamId;
 use slipgate_entity::{OnlineId, Returned};
 
@@ -43,14 +43,14 @@ impl SceneActor {
     }
 
     /// A message that an entity sent came back: it is counted, and its sender hears of it.
-    pub(super) fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Bounce, now: Now) {
-        let (why, name) = match why {
-            Bounce::Dead => (Returned::Dead, "dead"),
-            Bounce::Unknown => (Returned::Unknown, "unknown"),
-            Bounce::Busy => (Returned::Busy, "busy"),
-            Bounce::TooLarge => (Returned::TooLarge, "too_large"),
-            Bounce::Failed => (Returned::Failed, "failed"),
-            Bounce::Parked => (Returned::Parked, "parked"),
+    pub(super) fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Returned, now: Now) {
+        let name = match why {
+            Returned::Dead => "dead",
+            Returned::Unknown => "unknown",
+            Returned::Busy => "busy",
+            Returned::TooLarge => "too_large",
+            Returned::Failed => "failed",
+            Returned::Parked => "parked",
         };
         metrics::counter!("slipgate_messages_bounced_total", "why" => name).increment(1);
         // The copy of an entity that is leaving is under way, and would not know of it.

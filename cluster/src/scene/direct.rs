@@ -18,9 +18,9 @@
 
 use std::collections::VecDeque;
 
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
-use super::{Bounce, Output, Scene};
+use super::{Output, Scene};
 use crate::bounds::{WAITING_BYTES, WAITING_FIXED_BYTES};
 use crate::message::{Payload, Sender};
 use crate::{Limits, Now};
@@ -101,7 +101,7 @@ impl Scene {
             live.spoken = Spoken::default();
             let live = self.live.get_mut(&to).expect("whoever is spoken to directly lives here");
             if live.parked.is_some() {
-                out.push(Output::Bounced { entity: sender, to, payload, why: Bounce::Parked });
+                out.push(Output::Bounced { entity: sender, to, payload, why: Returned::Parked });
                 continue;
             }
             live.inbox.count_unnumbered();

@@ -19,12 +19,12 @@
 //! Keeps: a parked entity applies nothing and lets nothing wait; what is answered as not applied is never applied.
 //! Leaves out: whether game code panics, and what is logged then.
 
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
 use super::leave::reject;
 use super::phase::{HeldMessages, Phase, Why};
 use super::talk::{bounce, send};
-use super::{Answer, Bounce, Destination, OnPanic, Output, Scene, Ticket};
+use super::{Answer, Destination, OnPanic, Output, Scene, Ticket};
 use crate::Now;
 use crate::bounds::PARKED_BYTES;
 use crate::message::{Control, Data, Parked, Payload, Sender};
@@ -55,7 +55,7 @@ impl Scene {
         match (message, sender) {
             (Some(message), _) => live.inbox.stop(sender, message, why),
             (None, Sender::Entity(sender)) => {
-                let why = if panic.is_some() { Bounce::Failed } else { Bounce::Parked };
+                let why = if panic.is_some() { Returned::Failed } else { Returned::Parked };
                 if panic.is_none() {
                     live.inbox.take_unnumbered_back();
                 }
@@ -139,8 +139,8 @@ impl Scene {
         let Some(answered) = stream.stop(upto, failed) else { return };
         self.waiting.take_sent(done);
         self.leave_stream(sender, to);
-        bounce(sender, to, answered.failed.into_iter().collect(), Bounce::Failed, out);
-        bounce(sender, to, answered.parked, Bounce::Parked, out);
+        bounce(sender, to, answered.failed.into_iter().collect(), Returned::Failed, out);
+        bounce(sender, to, answered.parked, Returned::Parked, out);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_entity::{OnlineId, SceneId};
+use slipgate_entity::{OnlineId, Returned, SceneId};
 use thiserror::Error;
 
 use super::Amount;
@@ -259,7 +259,7 @@ pub enum Output {
         /// What was said.
         payload: Payload,
         /// Why.
-        why: Bounce,
+        why: Returned,
     },
     /// A message for somebody else.
     Send {
@@ -279,25 +279,7 @@ pub enum Output {
     Event(Event),
 }
 
-/// Why a message comes back to the entity that sent it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bounce {
-    /// The receiver is dead.
-    Dead,
-    /// The receiver was lost with its node, or goes on as a copy that may have missed something: the message was
-    /// applied before that, or never will be.
-    Unknown,
-    /// A bound was reached; send it again later.
-    Busy,
-    /// It is larger than a message may be.
-    TooLarge,
-    /// The receiver's handler panicked. What it had done by then is done.
-    Failed,
-    /// The receiver is parked: the message was not applied, and never will be.
-    Parked,
-}
-
-impl From<End> for Bounce {
+impl From<End> for Returned {
     fn from(end: End) -> Self {
         match end {
             End::Dead => Self::Dead,

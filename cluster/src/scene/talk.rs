@@ -1,10 +1,10 @@
 //! Messages to entities of the scene, and messages that they send.
 
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
 use super::alarm::Alarm;
 use super::phase::{Live, Phase};
-use super::{Bounce, Destination, Output, Scene};
+use super::{Destination, Output, Scene};
 use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::budget::Load;
 use crate::message::{Control, Data, Message, Payload, Sender};
@@ -150,25 +150,25 @@ impl Scene {
         let is_here = self.live.get(&to).is_some_and(Live::is_active);
         let Some(live) = self.live.get_mut(&entity) else { return };
         if payload.len() > self.limits.message_bytes {
-            out.push(Output::Bounced { entity, to, payload, why: Bounce::TooLarge });
+            out.push(Output::Bounced { entity, to, payload, why: Returned::TooLarge });
             return;
         }
         if !live.is_active() {
             // The copy under way, or the router that takes the streams over, would never learn of it.
-            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
         if live.outbox.len() >= RECEIVERS_PER_ENTITY && !live.outbox.contains_key(&to) {
-            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
         if !self.waiting.has_room_for_sent(self.direct.weight(), payload.len()) {
-            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
         if is_here && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
             if let Err(payload) = self.direct.say((entity, &mut live.spoken), to, payload, &self.limits) {
-                out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+                out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             }
             return;
         }
@@ -193,7 +193,7 @@ impl Scene {
             if !stream.has_begun() && stream.waiting() == 0 {
                 live.outbox.remove(&to);
             }
-            out.push(Output::Bounced { entity, to, payload, why: Bounce::Busy });
+            out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
         self.waiting.put_sent(Load::one(bytes));
@@ -377,7 +377,7 @@ pub(super) fn bounce(
     sender: OnlineId,
     to: OnlineId,
     messages: Vec<Waiting>,
-    why: impl Into<Bounce>,
+    why: impl Into<Returned>,
     out: &mut Vec<Output>,
 ) {
     let why = why.into();

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use slipgate_cluster::message::{Control, Message, Payload, Prepare, Sender};
 use slipgate_cluster::moves::{Outcome, Refusal};
 use slipgate_cluster::router;
-use slipgate_cluster::scene::{
-    Answer, Bounce, Destination, Event, Input, MoveDone, Output, Route, Scene, Settings, Ticket,
-};
+use slipgate_cluster::scene::{Answer, Destination, Event, Input, MoveDone, Output, Route, Scene, Settings, Ticket};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Own, Place};
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
 use super::history::MoveStory;
 use super::invariants::{answered, in_order, moves_end};
@@ -124,7 +122,7 @@ impl World {
                 let node = self.node_of(self.me(stage).session);
                 self.tell_router(node, router::Input::Adopt(streams));
             }
-            Output::Bounced { entity, to, payload, why } => self.bounced(entity, to, &payload, why == Bounce::Dead),
+            Output::Bounced { entity, to, payload, why } => self.bounced(entity, to, &payload, why == Returned::Dead),
             Output::Send { to, message } => self.send_from(stage, to, message),
             Output::Answer { ticket, answer } => self.answered(ticket, &answer),
             Output::Event(event) => {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use slipgate_cluster::message::{Control, Message, Payload, Sender};
 use slipgate_cluster::moves::Outcome;
-use slipgate_cluster::scene::{Answer, Bounce, Departure, Destination, Event, Input, Output, Scene, Settings};
+use slipgate_cluster::scene::{Answer, Departure, Destination, Event, Input, Output, Scene, Settings};
 use slipgate_cluster::{Epoch, Own, Place, router};
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
 use super::history::MoveStory;
 use super::walker::{Speech, Walker};
@@ -144,19 +144,19 @@ impl World {
         }
     }
 
-    fn bounced(&mut self, entity: OnlineId, to: OnlineId, payload: &Payload, why: Bounce) {
+    fn bounced(&mut self, entity: OnlineId, to: OnlineId, payload: &Payload, why: Returned) {
         let number = Speech::read(payload).number;
         let line = self.history.line(Sender::Entity(entity), to);
         match why {
-            Bounce::Dead => {
+            Returned::Dead => {
                 line.dead.insert(number);
             }
-            Bounce::Unknown => {
+            Returned::Unknown => {
                 line.unknown.insert(number);
                 self.history.count("unknown");
             }
-            Bounce::Failed | Bounce::Parked => panic!("no handler panics here"),
-            Bounce::Busy | Bounce::TooLarge => {
+            Returned::Failed | Returned::Parked => panic!("no handler panics here"),
+            Returned::Busy | Returned::TooLarge => {
                 assert_eq!(line.accepted.pop(), Some(number), "only what was just sent is refused");
             }
         }

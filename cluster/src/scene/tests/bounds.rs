@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::{Amount, Bounce, Input, Output};
+use slipgate_entity::Returned;
+
+use super::super::{Amount, Input, Output};
 use super::driver::{Driver, data, entity, epoch, given_back, image, messages, own, reserved, sending, taken_over};
 use crate::bounds::WAITING_FIXED_BYTES;
 use crate::message::{Control, Data, Image, Message, Payload};
@@ -97,7 +99,7 @@ fn says(driver: &mut Driver, bytes: usize) -> Option<Payload> {
     let payload: Payload = Arc::from(vec![7; bytes]);
     let out = driver.tell(Input::Sends { entity: entity(1), to: entity(8), payload: payload.clone() });
     let back = out.into_iter().find_map(|output| {
-        let Output::Bounced { payload, why: Bounce::Busy, .. } = output else { return None };
+        let Output::Bounced { payload, why: Returned::Busy, .. } = output else { return None };
         Some(payload)
     })?;
     assert_eq!(back, payload, "it comes back whole");
@@ -130,7 +132,7 @@ fn what_neighbours_say_to_each_other_counts_until_it_is_applied() {
     let weight = WAITING_FIXED_BYTES + 1;
     driver.tell(Input::Allow(Amount { accepted: 3 * weight, held: 0 }));
     (0..3).for_each(|_| assert!(driver.sends(1, 2).is_empty()));
-    assert!(matches!(driver.sends(1, 2)[..], [Output::Bounced { why: Bounce::Busy, .. }]));
+    assert!(matches!(driver.sends(1, 2)[..], [Output::Bounced { why: Returned::Busy, .. }]));
     assert_eq!(driver.scene.waits().accepted, 3 * weight);
     let applied = driver.tell(Input::Flush);
     assert_eq!(applied.iter().filter(|output| matches!(output, Output::Apply { .. })).count(), 3);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::{Bounce, Destination, Input, Output, Ticket};
+use slipgate_entity::Returned;
+
+use super::super::{Destination, Input, Output, Ticket};
 use super::driver::{
     Driver, answers, copies, entity, epoch, given_back, image, messages, own, reserved, sending, taken_over, to,
 };
@@ -154,7 +156,7 @@ fn what_is_said_to_an_entity_that_despawns_is_answered_as_in_a_stream() {
     driver.tell(Input::Despawn { ticket: Ticket(9), entity: entity(1) });
     let out = driver.record(1, super::driver::buried(), None);
     assert_eq!(answers(&out).len(), 1);
-    let dead = |output: &Output| matches!(output, Output::Bounced { why: Bounce::Dead, .. });
+    let dead = |output: &Output| matches!(output, Output::Bounced { why: Returned::Dead, .. });
     assert_eq!(out.iter().filter(|output| dead(output)).count(), 1, "{out:?}");
 }
 
@@ -164,7 +166,7 @@ fn what_one_entity_says_in_a_turn_is_bounded_by_what_a_stream_has_room_for() {
     says(&mut driver, 1, 8, 1);
     says(&mut driver, 1, 1, 2);
     let out = says(&mut driver, 1, 8, 3);
-    assert!(matches!(out[..], [Output::Bounced { why: Bounce::Busy, .. }]), "{out:?}");
+    assert!(matches!(out[..], [Output::Bounced { why: Returned::Busy, .. }]), "{out:?}");
     says(&mut driver, 8, 1, 4);
     assert_eq!(applied(&driver.tell(Input::Flush)), [(by(1), 8, 1), (by(1), 1, 2), (by(8), 1, 4)]);
     assert!(says(&mut driver, 1, 8, 5).is_empty());

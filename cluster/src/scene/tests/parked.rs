@@ -1,6 +1,8 @@
 //! Entities whose game code panicked: who hears what, and that nothing is applied behind that.
 
-use super::super::{Answer, Bounce, Destination, Input, OnPanic, Output, Ticket};
+use slipgate_entity::Returned;
+
+use super::super::{Answer, Destination, Input, OnPanic, Output, Ticket};
 use super::driver::{
     Driver, answers, applied, cas, cas_nonce, controls, copies, data, ended, entity, epoch, given_back, image, own,
     rejected, reserved, router, tool_stream,
@@ -270,7 +272,7 @@ fn a_sender_that_is_an_entity_gets_back_what_failed_and_what_was_not_applied_and
         let Output::Bounced { why, .. } = output else { return None };
         Some(*why)
     });
-    assert_eq!(bounced.collect::<Vec<_>>(), [Bounce::Failed, Bounce::Parked]);
+    assert_eq!(bounced.collect::<Vec<_>>(), [Returned::Failed, Returned::Parked]);
     let left = out.iter().find_map(|output| {
         let Output::Adopt(orphans) = output else { return None };
         Some(orphans.iter().map(|orphan| orphan.stream.waiting()).collect::<Vec<_>>())
@@ -319,7 +321,7 @@ fn what_neighbours_say_directly_to_an_entity_that_panics_or_is_parked_comes_back
     }
     driver.sends(8, 1);
     fates.extend(bounces(driver.tell(Input::Flush)));
-    assert_eq!(fates, [(8, Bounce::Failed), (8, Bounce::Parked), (8, Bounce::Parked)]);
+    assert_eq!(fates, [(8, Returned::Failed), (8, Returned::Parked), (8, Returned::Parked)]);
     let stand = driver.scene.stand(entity(1)).expect("it lives here");
     assert_eq!((stand.applied, stand.senders), (1, 0), "what failed counts as applied");
 }

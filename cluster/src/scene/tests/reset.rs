@@ -1,6 +1,8 @@
 //! Records with a higher base, as the home of an entity writes them when it had to be rebuilt.
 
-use super::super::{Bounce, Destination, Input, Output, Ticket};
+use slipgate_entity::Returned;
+
+use super::super::{Destination, Input, Output, Ticket};
 use super::driver::{
     Driver, acks, applied, cas, cas_nonce, controls, data, ended, entity, epoch, image, messages, move_id, own,
     reserved, router, sending, to, tool_stream,
@@ -23,7 +25,7 @@ fn anew(driver: &mut Driver, seq: u64) -> Vec<Output> {
     driver.tell(Input::Heard { from: router(), message: Message::Data(Data { base: REBUILT, ..data(seq) }) })
 }
 
-fn bounced(out: &[Output]) -> Vec<Bounce> {
+fn bounced(out: &[Output]) -> Vec<Returned> {
     let why = |output: &Output| {
         let Output::Bounced { why, .. } = output else { return None };
         Some(*why)
@@ -99,7 +101,7 @@ fn what_a_reset_entity_has_said_itself_comes_back_unknown_and_its_streams_end() 
     let old = messages(&driver.record(8, Record::registered(own(2)), None));
     assert_eq!(old.len(), 1);
     let out = driver.record(1, reset(), None);
-    assert_eq!(bounced(&out), [Bounce::Unknown]);
+    assert_eq!(bounced(&out), [Returned::Unknown]);
     assert!(matches!(&adopted(&out)[..], [stream] if stream.waiting() == 0 && stream.entity() == entity(8)));
     assert!(driver.scene.receivers.is_empty());
     driver.sends(1, 8);
@@ -120,7 +122,7 @@ fn a_frozen_entity_that_is_reset_drops_what_it_held_and_sends_its_copy_without_s
     assert_eq!((prepare.label, prepare.image.base), (REBUILT.next(), REBUILT));
     assert!(prepare.image.received.is_empty() && prepare.image.sending.is_empty());
     assert_eq!(prepare.image.body, driver.body);
-    assert_eq!(bounced(&out), [Bounce::Unknown]);
+    assert_eq!(bounced(&out), [Returned::Unknown]);
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })), "held senders ask");
     let handed = Record::handed_to(own(2), REBUILT.next(), REBUILT);
     assert!(messages(&driver.record(1, handed, None)).is_empty());
@@ -161,7 +163,7 @@ fn a_staged_copy_that_the_home_names_with_a_reset_takes_over_without_streams() {
     let named = Record { epoch: REBUILT, base: REBUILT, ..Record::handed_to(own(1), epoch(2), Epoch::ZERO) };
     let out = driver.record(1, named, Some(nonce));
     assert!(applied(&out).is_empty() && messages(&out).is_empty());
-    assert_eq!((bounced(&out), adopted(&out).len()), (vec![Bounce::Unknown], 1));
+    assert_eq!((bounced(&out), adopted(&out).len()), (vec![Returned::Unknown], 1));
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })));
     let stand = driver.scene.stand(entity(1)).expect("it took over");
     assert_eq!((stand.epoch, stand.data, stand.senders, stand.applied), (REBUILT, epoch(2), 0, 1));
@@ -187,11 +189,11 @@ fn a_receivers_reset_reaches_all_who_write_to_it_and_a_frozen_one_when_it_goes_o
     driver.migrate(1, Ok(own(2)));
     driver.hear(reserved());
     let later = Record { epoch: REBUILT, base: REBUILT, ..Record::registered(own(2)) };
-    assert_eq!(bounced(&driver.record(8, later, None)), [Bounce::Unknown]);
+    assert_eq!(bounced(&driver.record(8, later, None)), [Returned::Unknown]);
     assert_eq!(sent_bases(&driver.sends(2, 8)), [(1, REBUILT)]);
     driver.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
     let back = Record { epoch: epoch(2), ..Record::registered(own(1)) };
-    assert_eq!(bounced(&driver.record(1, back, None)), [Bounce::Unknown]);
+    assert_eq!(bounced(&driver.record(1, back, None)), [Returned::Unknown]);
     assert_eq!(sent_bases(&driver.sends(1, 8)), [(1, REBUILT)]);
 }
 
@@ -199,7 +201,7 @@ fn a_receivers_reset_reaches_all_who_write_to_it_and_a_frozen_one_when_it_goes_o
 fn what_never_left_before_its_receivers_reset_is_sent_anew_and_what_left_comes_back_unknown() {
     let mut driver = half_sent();
     let out = driver.record(8, receiver_reset(), None);
-    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Bounce::Unknown], vec![(1, REBUILT)]));
+    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Returned::Unknown], vec![(1, REBUILT)]));
     assert_eq!(driver.scene.opened, 2, "on a stream of its own");
     assert_eq!(sent_bases(&driver.pass(200)), [(1, REBUILT)], "and again, until it is acknowledged");
 }
@@ -208,7 +210,7 @@ fn what_never_left_before_its_receivers_reset_is_sent_anew_and_what_left_comes_b
 fn what_never_left_before_its_senders_own_reset_comes_back_unknown_too() {
     let mut driver = half_sent();
     let out = driver.record(1, reset(), None);
-    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Bounce::Unknown; 2], vec![]));
+    assert_eq!((bounced(&out), sent_bases(&out)), (vec![Returned::Unknown; 2], vec![]));
 }
 
 #[test]

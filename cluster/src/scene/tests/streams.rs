@@ -1,6 +1,8 @@
 //! Messages that entities of the scene send: their streams live, move and end with them.
 
-use super::super::{Bounce, Destination, Input, Output, Ticket};
+use slipgate_entity::Returned;
+
+use super::super::{Destination, Input, Output, Ticket};
 use super::driver::{
     Driver, cas_nonce, controls, copies, entity, epoch, given_back, image, messages, move_id, own, reserved, sending,
     taken_over, to,
@@ -95,7 +97,7 @@ fn the_window_is_bounded_and_a_message_beyond_it_comes_back() {
     driver.sends(1, 8);
     driver.sends(1, 8);
     let out = driver.sends(1, 8);
-    assert!(matches!(out[..], [Output::Bounced { why: Bounce::Busy, .. }]));
+    assert!(matches!(out[..], [Output::Bounced { why: Returned::Busy, .. }]));
     assert_eq!(messages(&driver.record(8, lives_at(2), None)).len(), 1);
 }
 
@@ -105,7 +107,7 @@ fn the_death_of_a_receiver_returns_the_window_once_and_forgets_the_stream() {
     driver.sends(1, 8);
     let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO };
     let out = driver.record(8, dead, None);
-    assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { why: Bounce::Dead, .. })).count(), 2);
+    assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { why: Returned::Dead, .. })).count(), 2);
     assert!(driver.record(8, dead, None).is_empty());
     assert!(driver.scene.receivers.is_empty() && driver.scene.live[&entity(1)].outbox.is_empty());
     driver.sends(1, 8);
@@ -121,7 +123,7 @@ fn a_frozen_sender_sends_nothing_and_hears_nothing() {
     assert_eq!(unacknowledged(&driver), 1);
     assert!(messages(&driver.pass(200)).is_empty());
     let out = driver.sends(1, 8);
-    assert!(matches!(out[..], [Output::Bounced { why: Bounce::Busy, .. }]));
+    assert!(matches!(out[..], [Output::Bounced { why: Returned::Busy, .. }]));
 }
 
 #[test]
