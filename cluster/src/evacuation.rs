@@ -49,6 +49,7 @@ pub use self::room::{Offer, targets};
 pub use self::targets::Target;
 use self::targets::{Choice, Kind, Targets};
 use crate::moves::{MoveError, Outcome, Refusal};
+use crate::time::Wait;
 use crate::{Now, Own};
 
 /// Moves that one evacuation has under way at once, by default: enough to fill the pauses of a move, and few
@@ -193,7 +194,7 @@ pub struct Evacuation {
 #[derive(Debug)]
 struct Leaver {
     kind: Kind,
-    attempts: u32,
+    wait: Wait,
     last: Option<Outcome>,
     /// When its turn comes again, if it rests.
     rests_until: Option<Now>,
@@ -284,7 +285,7 @@ impl Evacuation {
         }
         let next = Kind(self.kinds.len());
         let kind = *self.kinds.entry(type_name).or_insert(next);
-        self.leavers.insert(entity, Leaver { kind, attempts: 0, last: None, rests_until: None });
+        self.leavers.insert(entity, Leaver { kind, wait: Wait::default(), last: None, rests_until: None });
         true
     }
 
@@ -386,9 +387,7 @@ impl Evacuation {
             return self.keep(entity, Kept::Cancelled);
         }
         let leaver = self.leavers.get_mut(&entity).expect("the caller holds a leaver");
-        let doubled = 2u32.saturating_pow(leaver.attempts.min(DOUBLINGS_MAX));
-        leaver.attempts += 1;
-        let until = now + self.settings.wait_first.saturating_mul(doubled).min(self.settings.wait_max);
+        let until = now + leaver.wait.next(self.settings.wait_first, self.settings.wait_max);
         self.rest_until(entity, until);
         if let Some(target) = target {
             self.targets.rest(target, until);
@@ -468,6 +467,3 @@ impl Evacuation {
         out.push(Output::Done(Done { moved: self.moved, gone: self.gone, kept: left }));
     }
 }
-
-/// After so many doublings every wait is above any that makes sense.
-const DOUBLINGS_MAX: u32 = 16;

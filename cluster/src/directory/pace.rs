@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use crate::Now;
+use crate::time::Wait;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     due: Now,
-    wait: Duration,
+    wait: Wait,
 }
 
 impl Pace {
     /// Due at once.
     pub(super) fn fresh() -> Self {
-        Self { due: Now(0), wait: FIRST }
+        Self { due: Now(0), wait: Wait::default() }
     }
 
     /// Whether it is time; if so, the next time is set.
     pub(super) fn is_due(&mut self, now: Now) -> bool {
         let due = self.due <= now;
         if due {
-            self.due = now + self.wait;
-            self.wait = (self.wait * 2).min(LONGEST);
+            self.due = now + self.wait.next(FIRST, LONGEST);
         }
         due
     }

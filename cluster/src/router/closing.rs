@@ -7,7 +7,6 @@
 //! Keeps: nothing is sent about a stream after its answer; what is known of an owner only moves to higher epochs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
@@ -15,6 +14,7 @@ use super::Output;
 use crate::bounds::CLOSING_STREAMS;
 use crate::message::Sender;
 use crate::stream::{Known, SendStream, StreamId};
+use crate::time::Wait;
 use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ struct Closing {
     sender: Sender,
     known: Known,
     due: Now,
-    wait: Duration,
+    wait: Wait,
 }
 
 impl Closings {
@@ -47,7 +47,7 @@ impl Closings {
         if self.len() >= CLOSING_STREAMS {
             return;
         }
-        let closing = Closing { sender, known, due: now, wait: Duration::ZERO };
+        let closing = Closing { sender, known, due: now, wait: Wait::default() };
         let (entity, id) = (stream.entity(), stream.id());
         if let Some(before) = self.streams.entry(entity).or_default().insert(id, closing) {
             self.due.remove(&(before.due, entity, id));
@@ -94,7 +94,7 @@ impl Closings {
         let base = closing.known.base;
         if closing.known.update(Known { owner, epoch, base }) {
             self.due.remove(&(closing.due, entity, stream));
-            (closing.due, closing.wait) = (now, Duration::ZERO);
+            (closing.due, closing.wait) = (now, Wait::default());
             self.due.insert((now, entity, stream));
         }
     }
@@ -121,11 +121,10 @@ impl Closings {
             self.due.pop_first();
             let closing = self.streams.get_mut(&entity).and_then(|streams| streams.get_mut(&stream));
             let closing = closing.expect("what is due is to be closed");
-            if closing.wait > Duration::ZERO {
+            if closing.wait.has_begun() {
                 ask.insert(entity);
             }
-            closing.wait = (closing.wait * 2).clamp(limits.resend_first, limits.resend_max);
-            closing.due = now + closing.wait;
+            closing.due = now + closing.wait.next(limits.resend_first, limits.resend_max);
             self.due.insert((closing.due, entity, stream));
             out.push(Output::Close { to: closing.known.owner, entity, stream, sender: closing.sender });
         }

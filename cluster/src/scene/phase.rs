@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
@@ -12,6 +11,7 @@ use crate::budget::Load;
 use crate::message::{Data, Held, Identity, Nonce, Parked, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
+use crate::time::Wait;
 use crate::{Epoch, Limits, Now, Own, Place};
 
 /// An entity whose record names this scene, as far as the scene knows.
@@ -182,17 +182,18 @@ pub(super) struct GiveUp {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Repeat {
     pub(super) due: Now,
-    wait: Duration,
+    wait: Wait,
 }
 
 impl Repeat {
     pub(super) fn first(now: Now, limits: &Limits) -> Self {
-        Self { due: now + limits.resend_first, wait: limits.resend_first }
+        let mut repeat = Self { due: now, wait: Wait::default() };
+        repeat.again(now, limits);
+        repeat
     }
 
     pub(super) fn again(&mut self, now: Now, limits: &Limits) {
-        self.wait = (self.wait * 2).min(limits.resend_max);
-        self.due = now + self.wait;
+        self.due = now + self.wait.next(limits.resend_first, limits.resend_max);
     }
 }
 

@@ -10,7 +10,6 @@
 //! is answered.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
 
 use slipgate_entity::OnlineId;
 
@@ -18,6 +17,7 @@ use super::talk::send;
 use super::{Destination, Output, Scene};
 use crate::message::{Control, Sender};
 use crate::stream::Open;
+use crate::time::Wait;
 use crate::{Epoch, Now, Record, View};
 
 /// The search for senders that may be gone.
@@ -35,7 +35,7 @@ struct Missing {
     /// Those who have a stream of it, and how that stood when the search began.
     receivers: BTreeMap<OnlineId, Open>,
     due: Now,
-    wait: Duration,
+    wait: Wait,
     /// The epoch of its death, if its home has told of one: it is given until `due`.
     died: Option<Epoch>,
 }
@@ -49,7 +49,7 @@ impl Search {
         let missing = self.missing.entry(sender).or_insert_with(|| {
             self.due.insert((now, sender));
             let receivers = BTreeMap::new();
-            Missing { receivers, due: now, wait: Duration::ZERO, died: None }
+            Missing { receivers, due: now, wait: Wait::default(), died: None }
         });
         missing.receivers.insert(receiver, open);
     }
@@ -153,8 +153,7 @@ impl Scene {
             self.search.end(sender);
             return;
         }
-        missing.wait = (missing.wait * 2).clamp(self.limits.resend_first, self.limits.resend_max);
-        let due = now + missing.wait;
+        let due = now + missing.wait.next(self.limits.resend_first, self.limits.resend_max);
         self.search.put_off(sender, due);
         out.push(send(Destination::Home(sender), Control::Query { entity: sender, nonce }));
     }

@@ -1,7 +1,6 @@
 //! The sender's end of a stream.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use slipgate_entity::OnlineId;
@@ -10,6 +9,7 @@ use thiserror::Error;
 use super::{Known, StreamId};
 use crate::budget::Load;
 use crate::message::{Data, Payload, Sender};
+use crate::time::Wait;
 use crate::{Epoch, Limits, Now, Own, Place, Record};
 
 /// A message that is not acknowledged yet.
@@ -107,7 +107,7 @@ pub struct SendStream {
     #[serde(skip)]
     due: Option<Now>,
     #[serde(skip)]
-    wait: Duration,
+    wait: Wait,
     /// Since when nothing is unacknowledged.
     #[serde(skip)]
     idle: Option<Now>,
@@ -133,7 +133,7 @@ impl SendStream {
             unsent: 0,
             bytes: 0,
             due: None,
-            wait: Duration::ZERO,
+            wait: Wait::default(),
             idle: None,
             alarm: None,
             renewed: false,
@@ -226,8 +226,8 @@ impl SendStream {
         self.idle = None;
         let first_of_burst = self.due.is_none();
         if first_of_burst {
-            self.wait = limits.resend_first;
-            self.due = Some(now + self.wait);
+            self.wait = Wait::default();
+            self.due = Some(now + self.wait.next(limits.resend_first, limits.resend_max));
         }
         let Some(Known { owner, base, .. }) = self.known else {
             if first_of_burst {
@@ -439,15 +439,15 @@ impl SendStream {
         if self.due.is_none_or(|due| now < due) {
             return;
         }
-        let wait = (self.wait * 2).clamp(limits.resend_first, limits.resend_max);
+        let mut wait = self.wait;
         self.sent = self.acked;
         self.due = None;
         self.transmit(speaker, now, limits, out);
         if self.known.is_some() {
             out.push(StreamOutput::AskHome);
         }
+        self.due = Some(now + wait.next(limits.resend_first, limits.resend_max));
         self.wait = wait;
-        self.due = Some(now + wait);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sender's end alone: numbers, windows, owners, resets.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use slipgate_entity::{RangeId, SceneId};
 
