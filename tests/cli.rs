@@ -19,6 +19,8 @@
 mod command;
 #[path = "support/dev_cluster.rs"]
 mod dev_cluster;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/process.rs"]
 mod process;
 

@@ -22,6 +22,8 @@ mod command;
 mod move_lines;
 #[path = "support/nodes.rs"]
 mod nodes;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/proxy.rs"]
 mod proxy;
 #[path = "support/relayed_lines.rs"]

@@ -10,6 +10,8 @@ mod command;
 mod engine;
 #[path = "support/move_lines.rs"]
 mod move_lines;
+#[path = "support/patience.rs"]
+mod patience;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,6 +23,7 @@ use std::time::{Duration, Instant};
 use command::run_well;
 use engine::{Image, Project, compose_program};
 use move_lines::{check, object};
+use patience::until;
 
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 
@@ -67,10 +70,11 @@ fn a_container_that_is_stopped_during_a_tour_is_emptied_first_and_nothing_is_los
     project.compose(&["up", "-d", "--no-build", "n1", "n2", "n3"], UP);
     // It waits for all nodes to be healthy, and takes the place of the shorter tour of that service.
     let tour = project.run("tour", &["tour", "--at", "n1:7780", "--moves", "1500", "-o", "json"], UP);
-    let deadline = Instant::now() + TOUR;
-    while !project.logs().lines().any(|line| line.starts_with("n2") && line.contains("\"move.ok\"")) {
-        assert!(Instant::now() < deadline, "no walker has left n2\n{}", project.logs());
-    }
+    let has_left = |line: &str| line.starts_with("n2") && line.contains("\"move.ok\"");
+    until(TOUR, "a walker has left n2", || {
+        let logs = project.logs();
+        if logs.lines().any(has_left) { Ok(()) } else { Err(logs) }
+    });
     project.compose(&["stop", "n2"], UP);
     assert_eq!(project.inspect("n2", "{{.State.ExitCode}}"), "0", "n2 did not stop cleanly\n{}", project.logs());
 

@@ -12,6 +12,8 @@ mod move_lines;
 #[path = "support/nodes.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod nodes;
+#[path = "support/patience.rs"]
+mod patience;
 #[path = "support/proxy.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod proxy;

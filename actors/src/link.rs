@@ -319,6 +319,7 @@ async fn keep_dialling(peer: &Peer, around: &Surroundings) -> Result<Connection,
             }
             done => return done,
         }
+        // Whoever does not listen yet cannot tell when it does.
         tokio::time::sleep(waits.next().unwrap_or(DIAL_MAX)).await;
     }
 }

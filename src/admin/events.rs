@@ -104,6 +104,7 @@ impl<O: Oracle> Reader<O> {
     async fn later_chunk(&mut self, told: Instant) -> String {
         let mut chunk = String::new();
         while chunk.is_empty() {
+            // Most of what is told comes from other nodes, which keep no list of readers here.
             tokio::time::sleep(self.poll_every).await;
             match self.poll().await {
                 Ok(events) => self.tell(&events, &mut chunk),

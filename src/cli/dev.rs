@@ -182,4 +182,5 @@ impl From<DevError> for Failure {
     }
 }
 
+/// Between two looks at nodes, tour and signals, of which none wakes this thread.
 const POLL_EVERY: Duration = Duration::from_millis(20);

@@ -210,7 +210,7 @@ impl Progress {
 const STEP: Duration = Duration::from_secs(10);
 /// How long a node that is not known to be gone may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Between two questions where an answer comes at once.
+/// Between two questions where an answer comes at once: a node that has stopped tells nobody.
 const POLL_EVERY: Duration = Duration::from_millis(50);
 /// Between two lines about the same step.
 const LINE_EVERY: Duration = Duration::from_secs(1);

@@ -86,5 +86,7 @@ fn screen(report: &ClusterReport) -> String {
 }
 
 const STATUS: &str = "/api/v1/status";
+/// As fast as people read.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
+/// Between two questions: no node tells a tool that another is ready.
 const POLL_EVERY: Duration = Duration::from_millis(200);

@@ -213,4 +213,5 @@ const STOP_MAX: Duration = Duration::from_secs(10);
 
 const HEALTH_MAX: Duration = Duration::from_secs(2);
 
+/// Between two looks at processes, of which none tells this thread that it has come up or ended.
 const POLL_EVERY: Duration = Duration::from_millis(20);

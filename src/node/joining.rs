@@ -64,6 +64,7 @@ pub(super) async fn join(
             told = Some(clock.now());
             tracing::info!(event = "node.joining", "waiting for the manager on node {}: {text}", config.manager.node);
         }
+        // A manager that does not run, or that is full, cannot tell when that is over.
         tokio::time::sleep(waits.next().unwrap_or(LONGEST_WAIT)).await;
     }
 }

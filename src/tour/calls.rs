@@ -187,5 +187,5 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a node may be silent before the tour begins without its scenes.
 const NAP: Duration = Duration::from_secs(5);
 
-/// How often an unheard request is repeated.
+/// How often an unheard request is repeated: whoever does not answer cannot tell when it will.
 pub(super) const REPEAT_EVERY: Duration = Duration::from_millis(100);

@@ -262,7 +262,8 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long a sender whose whole batch was busy rests.
+/// How long a sender whose whole batch was busy rests, and a mover for whom all walkers are under way: nobody tells when
+/// there is room, or one arrives.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// How long a mover rests after a move that was refused, or failed.
@@ -271,5 +272,5 @@ const IN_THE_WAY: Duration = Duration::from_millis(20);
 /// How long an outcome is looked for: longer than a move's own deadlines.
 const LOOK_UP: Duration = Duration::from_secs(15);
 
-/// How often entities are listed.
+/// How often entities are listed: each list is asked of every node, and is to disturb nothing.
 const WATCH_EVERY: Duration = Duration::from_millis(100);

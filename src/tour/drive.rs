@@ -301,4 +301,5 @@ fn tour_name() -> String {
 /// Accepted messages wanted for each attempt to move.
 const MESSAGES_PER_MOVE: u64 = 10;
 
+/// Between two looks at threads that have no end in common to wait for: all may end, and time may.
 const POLL_EVERY: Duration = Duration::from_millis(10);

@@ -5,7 +5,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::dev_cluster::{DevCluster, Done, program};
-use crate::process::{Process, until};
+use crate::patience::until;
+use crate::process::Process;
 
 /// Watches while something happens, until the limit on the command line is reached.
 pub(crate) fn watch(line: &[&str], happen: impl FnOnce()) -> Done {
@@ -139,7 +140,7 @@ fn the_interface_answers_tools_without_ours() {
     let cluster = DevCluster::shared();
     let get = |path: &str| {
         let client = slipgate::client::Client::new(&cluster.admin[1], None, LIMIT);
-        until(LIMIT, "an answer", || client.get_raw(path).ok())
+        until(LIMIT, "an answer", || client.get_raw(path))
     };
     assert_eq!(get("/health/live").status, 200);
     assert!(get("/metrics").text.contains("slipgate_"), "{}", get("/metrics").text);

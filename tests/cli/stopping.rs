@@ -8,7 +8,8 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::dev_cluster::{DevCluster, program};
-use crate::process::{Process, children, is_running, until};
+use crate::patience::until;
+use crate::process::{Process, children, is_running};
 use crate::reads::LIMIT;
 
 /// Below the grace period of `docker stop`.
@@ -97,7 +98,10 @@ fn nodes_end_when_dev_is_killed() {
     assert_eq!(nodes.len(), 2);
     dev.signal(Signal::KILL);
     dev.wait(STOP);
-    until(STOP, "the end of every node", || (!nodes.iter().any(|node| is_running(*node))).then_some(()));
+    until(STOP, "the end of every node", || {
+        let running: Vec<_> = nodes.iter().filter(|node| is_running(**node)).collect();
+        if running.is_empty() { Ok(()) } else { Err(format!("{running:?}")) }
+    });
 }
 
 #[test]

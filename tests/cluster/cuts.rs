@@ -76,6 +76,7 @@ fn links_that_break_again_and_again_cost_time_and_nothing_else() {
     let mut rng = fastrand::Rng::with_seed(1);
     let evidence = under_fire(&field.board, plan(1, &births, 3), || {
         for _ in 0..30 {
+            // Drawn, so that a link is cut in whatever state it is.
             thread::sleep(Duration::from_millis(rng.u64(20..150)));
             let (caller, to) = [("n2", "n1"), ("n3", "n1"), ("n3", "n2")][rng.usize(..3)];
             field.proxies[to].sever(caller);
@@ -99,6 +100,6 @@ fn cut(field: &Field, caller: &str, to: &str, way: &[Direction], time: Duration)
 /// Shorter than the silence after which a link is given up, and longer than that and the lease.
 const SHORT: Duration = Duration::from_millis(500);
 const LONG: Duration = Duration::from_secs(3);
-/// The fire before and after.
+/// The fire before and after: that there is some is all that is wanted of it.
 const BEFORE: Duration = Duration::from_millis(300);
 const AFTER: Duration = Duration::from_millis(700);

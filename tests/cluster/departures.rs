@@ -12,6 +12,7 @@ use slipgate_proto::admin::{EntityReport, EntityRow};
 
 use crate::drains::{SCENES, by_walker, fire, migrate, ready, spawn};
 use crate::nodes::{Cluster, Line, Node};
+use crate::patience::within;
 use crate::stop_all;
 
 /// For all that is under way to be told: seconds on an idle machine.
@@ -109,6 +110,7 @@ fn under_fire(nodes: &[Node], walkers: &[String], leave: impl FnOnce(&[Node])) -
         // Long enough that every stream is in full use.
         thread::sleep(Duration::from_millis(300));
         leave(nodes);
+        // And that what comes too late is sent, too.
         thread::sleep(Duration::from_secs(1));
         is_over.store(true, Ordering::Relaxed);
         senders.into_iter().flat_map(|sender| sender.join().expect("a sender does not panic")).collect()
@@ -133,14 +135,12 @@ fn tally(asked: &Client, accounts: &[Account], living: &BTreeSet<String>) -> Tal
     let deadline = Instant::now() + LIMIT;
     let mut tally = Tally::default();
     for (walker, accounts) in by_walker(accounts).into_iter().filter(|(walker, _)| living.contains(*walker)) {
-        let ledger = loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let (Ok(ledger) | Err(ledger)) = within(left, || {
             let shown: EntityReport = asked.get(&format!("/api/v1/entities/{walker}")).expect("it lives");
             let ledger = Ledger::read(&shown.body).expect("a walker has a ledger");
-            if accounts.iter().all(|account| ledger.has_all_of(account)) || Instant::now() > deadline {
-                break ledger;
-            }
-            thread::sleep(Duration::from_millis(20));
-        };
+            if accounts.iter().all(|account| ledger.has_all_of(account)) { Ok(ledger) } else { Err(ledger) }
+        });
         accounts.iter().for_each(|account| tally.add(account, ledger.entry(&account.sender)));
     }
     tally

@@ -15,6 +15,7 @@ use slipgate_proto::admin::{DrainReport, EntityReport, EntityRow, MoveReport, No
 use crate::command::run;
 use crate::move_lines::check;
 use crate::nodes::{Cluster, Node};
+use crate::patience::within;
 use crate::{slipgate, status, stop_all};
 
 pub(super) const SCENES: [(&str, &str); 4] = [("forest", "n1"), ("harbor", "n2"), ("market", "n2"), ("keep", "n3")];
@@ -61,6 +62,7 @@ fn emptied_under_fire(mut nodes: Vec<Node>, stop: impl FnOnce(&Node, &Node)) {
         thread::sleep(Duration::from_millis(300));
         stop(&nodes[1], &nodes[0]);
         assert_eq!(nodes[1].end(), Some(0), "{}", nodes[1].lines().join("\n"));
+        // And that what comes too late is sent, too.
         thread::sleep(Duration::from_millis(300));
         is_over.store(true, Ordering::Relaxed);
         senders.into_iter().flat_map(|sender| sender.join().expect("a sender does not panic")).collect()
@@ -69,14 +71,13 @@ fn emptied_under_fire(mut nodes: Vec<Node>, stop: impl FnOnce(&Node, &Node)) {
     let (asked, deadline) = (nodes[2].client(), Instant::now() + LIMIT);
     let mut tally = Tally::default();
     for (walker, accounts) in by_walker(&accounts) {
-        let ledger = loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let (Ok(ledger) | Err(ledger)) = within(left, || {
             let shown: EntityReport = asked.get(&format!("/api/v1/entities/{walker}")).expect("it lives");
             assert_ne!(shown.node, "n2", "{shown:?}");
             let ledger = Ledger::read(&shown.body).expect("a walker has a ledger");
-            if accounts.iter().all(|account| ledger.has_all_of(account)) || Instant::now() > deadline {
-                break ledger;
-            }
-        };
+            if accounts.iter().all(|account| ledger.has_all_of(account)) { Ok(ledger) } else { Err(ledger) }
+        });
         accounts.iter().for_each(|account| tally.add(account, ledger.entry(&account.sender)));
     }
     let Tally { sent, applied, lost, unknown, duplicated, reordered } = tally;

@@ -31,6 +31,7 @@ fn kill_one(field: &mut Field, seed: u64) {
     marks.remove(victim);
     let board = field.board.clone();
     let evidence = under_fire(&board, plan(seed, &births, 2), || {
+        // The moments are drawn: nothing that could be waited for may choose them.
         thread::sleep(Duration::from_millis(before));
         field.kill(victim);
         thread::sleep(Duration::from_millis(down));

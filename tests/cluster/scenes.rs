@@ -1,8 +1,7 @@
 //! Scenes that are made and closed while the cluster runs: under fire, again and again, while nodes come and go.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slipgate::admin::body::{CloseBody, MoveBody, OpenBody, SpawnBody};
 use slipgate::client::{CallError, Client};
@@ -11,6 +10,7 @@ use slipgate_proto::admin::{Clearing, CloseReport, EntityRow, LostRow, MoveRepor
 use crate::command::run;
 use crate::fire::{Field, Plan, plan, under_fire};
 use crate::nodes::{Cluster, Line, Node};
+use crate::patience::until;
 use crate::{slipgate, status, stop_all};
 
 /// What a scene that is over remembers is old soon, so that everything of it is gone within a test.
@@ -110,21 +110,17 @@ fn two_hundred_scenes_one_after_the_other_leave_nothing_behind() {
 
 /// Waits until a node has nothing of scenes that are over.
 fn await_base(node: &Node) {
-    let deadline = Instant::now() + LIMIT;
-    let is_base = || {
+    until(LIMIT, "nothing of scenes that are over", || {
         let text = metrics(node);
         let value = |series: &str| {
             let line =
                 text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("no {series}\n{text}"));
             line.rsplit_once(' ').expect("a value").1.parse::<f64>().expect("a number")
         };
-        value("slipgate_scenes{state=\"over\"}") + value("slipgate_entities{scene=\"*\"}") == 0.0
-            && (value("slipgate_scenes{state=\"open\"}") - 1.0).abs() < 0.1
-    };
-    while !is_base() {
-        assert!(Instant::now() < deadline, "{}", metrics(node));
-        thread::sleep(Duration::from_millis(100));
-    }
+        let is_base = value("slipgate_scenes{state=\"over\"}") + value("slipgate_entities{scene=\"*\"}") == 0.0
+            && (value("slipgate_scenes{state=\"open\"}") - 1.0).abs() < 0.1;
+        if is_base { Ok(()) } else { Err(text) }
+    });
 }
 
 fn metrics(node: &Node) -> String {
@@ -304,9 +300,5 @@ fn refusal<T: std::fmt::Debug>(answer: Result<T, CallError>) -> Problem {
 
 #[track_caller]
 fn await_that(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not in time");
-        thread::sleep(Duration::from_millis(50));
-    }
+    until(Duration::from_secs(20), what, || holds().then_some(()).ok_or("it is not so"));
 }

@@ -88,7 +88,7 @@ fn sleep(field: &Field, name: &str, nap: Duration) {
     thread::sleep(AFTER);
 }
 
-/// The fire before and after.
+/// The fire before and after: that there is some is all that is wanted of it.
 const BEFORE: Duration = Duration::from_millis(300);
 const AFTER: Duration = Duration::from_millis(700);
 /// Well past lease and margin.

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use slipgate::admin::body::{MoveBody, SpawnBody};
 use slipgate::client::{CallError, Client};
@@ -11,6 +9,7 @@ use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport};
 
 use crate::PATIENCE;
 use crate::nodes::{Cluster, Node};
+use crate::patience::until;
 use crate::proxy::{BOTH, Proxy};
 
 /// Bytes of messages that may wait on a node; `Flood` pours ten times as much.
@@ -100,17 +99,12 @@ impl Field {
 
     /// Waits until entities are all in a scene of this node, in this state.
     pub(crate) fn await_all(&self, node: &str, scene: &str, walkers: &[String], state: &str) {
-        let began = Instant::now();
-        loop {
+        until(PATIENCE, &format!("all are {state} in {scene}"), || {
             let rows = self.client(node).get::<Vec<EntityRow>>(&format!("/api/v1/entities?scene={scene}"));
             let rows = rows.expect("a list");
             let count = rows.iter().filter(|row| walkers.contains(&row.entity) && row.state == state).count();
-            if count == walkers.len() {
-                return;
-            }
-            assert!(began.elapsed() < PATIENCE, "only {count} are {state}");
-            thread::sleep(LOOK_EVERY);
-        }
+            if count == walkers.len() { Ok(()) } else { Err(format!("only {count}")) }
+        });
     }
 
     pub(crate) fn show(&self, node: &str, walker: &str) -> Option<EntityReport> {
@@ -146,6 +140,3 @@ impl Field {
         Client::new(&self.nodes[node].admin(), None, PATIENCE)
     }
 }
-
-/// Between two looks.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);

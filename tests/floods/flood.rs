@@ -1,13 +1,13 @@
 //! Numbered notes to many walkers through one node, more than it lets wait; what comes back is said again later.
 
-use std::thread;
 use std::time::Instant;
 
 use slipgate::admin::body::{BatchBody, BatchMessage};
 use slipgate_proto::admin::SendReport;
 
 use crate::PATIENCE;
-use crate::field::{Field, LOOK_EVERY, NODE_BYTES};
+use crate::field::{Field, NODE_BYTES};
+use crate::patience::until;
 
 /// A flood and what came of it.
 pub(crate) struct Flood<'a> {
@@ -64,17 +64,17 @@ impl<'a> Flood<'a> {
         let lines = self.lines.clone();
         for (walker, accepted) in &lines {
             let heard = format!(r#""count":{accepted},"gaps":0,"last":{accepted},"repeats":0"#);
-            while self.field.show(self.via, walker).is_none_or(|shown| !shown.body.contains(&heard)) {
+            until(PATIENCE.saturating_sub(began.elapsed()), &heard, || {
                 let shown = self.field.show(self.via, walker);
-                assert!(began.elapsed() < PATIENCE, "expected {heard}, found {shown:?}");
-                thread::sleep(LOOK_EVERY);
-            }
+                let is_done = shown.as_ref().is_some_and(|shown| shown.body.contains(&heard));
+                if is_done { Ok(()) } else { Err(format!("{shown:?}")) }
+            });
         }
         for node in ["n1", "n2", "n3"] {
-            while self.field.waits(node) > 0.0 {
-                assert!(began.elapsed() < PATIENCE, "{} bytes still wait on {node}", self.field.waits(node));
-                thread::sleep(LOOK_EVERY);
-            }
+            until(PATIENCE.saturating_sub(began.elapsed()), &format!("nothing waits on {node}"), || {
+                let waits = self.field.waits(node);
+                if waits > 0.0 { Err(format!("{waits} bytes")) } else { Ok(()) }
+            });
         }
         self.say_something();
         self.field.check_leases();

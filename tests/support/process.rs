@@ -9,9 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::patience::{until, within};
 
 /// A running `slipgate dev` or `slipgate node`.
 #[derive(Debug)]
@@ -74,7 +76,8 @@ impl Process {
 
     /// Waits for its end.
     pub(crate) fn wait(&mut self, limit: Duration) -> ExitStatus {
-        until(limit, "the end of a process", || self.child.try_wait().expect("it can be waited for"))
+        let ended = || self.child.try_wait().expect("it can be waited for").ok_or("it runs");
+        until(limit, "the end of a process", ended)
     }
 
     /// What it wrote to stdout, once it has ended.
@@ -86,10 +89,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.let_go();
-        let deadline = Instant::now() + END;
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
-            thread::yield_now();
-        }
+        let _ = within(END, || if matches!(self.child.try_wait(), Ok(None)) { Err(()) } else { Ok(()) });
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -106,18 +106,6 @@ impl Said {
         let waited = self.more.wait_timeout_while(lines, limit, |lines| find(lines).is_none());
         let (lines, _) = waited.unwrap_or_else(PoisonError::into_inner);
         find(&lines).unwrap_or_else(|| panic!("no such line within {limit:?}:\n{}", lines.join("\n")))
-    }
-}
-
-/// Asks again and again.
-pub(crate) fn until<T>(limit: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + limit;
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(Instant::now() < deadline, "{what} did not come within {limit:?}");
-        thread::yield_now();
     }
 }
 

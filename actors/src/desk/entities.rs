@@ -316,5 +316,5 @@ const HOME_UNREACHABLE: &str = "home_unreachable";
 const FOLLOW: Duration = Duration::from_secs(3);
 /// How long ten thousand spawns may take.
 const SPAWN: Duration = Duration::from_secs(10);
-/// Between two looks at the home of an entity on the move.
+/// Between two looks at the home of an entity on the move: nobody tells a desk that one has arrived.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);

@@ -84,7 +84,8 @@ impl Office {
                     }
                     match self.ask_home(home, entity).await {
                         Some(None) => {
-                            // It is not the home yet, or not any more: it knows another view than this node.
+                            // It is not the home yet, or not any more: it knows another view than this node, and nobody
+                            // tells here when it has learned of the same.
                             tokio::time::sleep(REPEAT_EVERY).await;
                             Some(None)
                         }

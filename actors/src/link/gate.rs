@@ -103,6 +103,7 @@ pub async fn keep(gate: Gate, mut listener: Box<dyn Listener>) {
             }
             Err(error) => {
                 porter.words.refused(Cause::NotAccepted, "", &error);
+                // Mostly for want of file descriptors: the next attempt fails as well until somebody gives one back.
                 tokio::time::sleep(LOOK / 10).await;
             }
         }

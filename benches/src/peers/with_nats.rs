@@ -105,6 +105,7 @@ fn message(input: &mut BufReader<TcpStream>, output: &mut TcpStream) -> Result<u
 
 fn dial(port: u16) -> Result<(TcpStream, BufReader<TcpStream>)> {
     let mut tries = 0;
+    // The server tells nobody when it listens.
     let mut stream = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
             Ok(stream) => break stream,

@@ -1,14 +1,14 @@
 //! A cluster to be put under fire: its processes, where they are asked, and what they wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slipgate_proto::admin::ClusterReport;
 
 use super::{Board, Evidence, Judgement, Plan, clear, judge};
 use crate::move_lines::{check, object};
 use crate::nodes::{Cluster, Launch, Line, Node};
+use crate::patience::within;
 use crate::proxy::Proxy;
 use crate::stop_all;
 
@@ -133,14 +133,11 @@ impl Field {
 
     /// Waits until every node finds every other in its latest life, ready and linked.
     pub(crate) fn await_health(&self) -> Vec<String> {
-        let began = Instant::now();
-        loop {
+        let healthy = within(SETTLES, || {
             let wrong: Vec<String> = NAMES.iter().flat_map(|asked| self.ails(asked)).collect();
-            if wrong.is_empty() || began.elapsed() > SETTLES {
-                return wrong;
-            }
-            thread::sleep(LOOK_EVERY);
-        }
+            if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+        });
+        healthy.err().unwrap_or_default()
     }
 
     /// Whom a node does not find well.
@@ -218,6 +215,5 @@ const ANSWERS: Duration = Duration::from_secs(10);
 const MOVES: Duration = Duration::from_secs(6);
 /// How long after the fire everything may take to be settled, on a machine that does other things as well.
 const SETTLES: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// One cause has a fault for every account.
 const FAULTS_TOLD: usize = 10;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use slipgate::admin::body::ENTITIES_MAX;
@@ -12,6 +11,7 @@ use slipgate_proto::admin::{ClusterReport, EntityReport, EntityRow, LostRow};
 
 use super::accounts::{Fate, check};
 use super::{Board, Evidence};
+use crate::patience::within;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -34,30 +34,28 @@ impl fmt::Display for Judgement {
 
 /// Waits until every walker lives or is lost, and has all that was accepted for it, as far as it can have; then
 /// checks all accounts. `ended` are the nodes of which a life has ended under the fire.
-pub(crate) fn judge(board: &Board, evidence: &Evidence, ended: &BTreeSet<String>, within: Duration) -> Judgement {
+pub(crate) fn judge(board: &Board, evidence: &Evidence, ended: &BTreeSet<String>, limit: Duration) -> Judgement {
     let began = Instant::now();
     let mut judgement = Judgement { wrong: evidence.complaints.clone(), ..Judgement::default() };
     if evidence.twins > 0 {
         judgement.wrong.push(format!("{} walkers were active twice", evidence.twins));
     }
-    loop {
+    let looked = within(limit, || {
         let (fates, mut wrong) = fates(board, &evidence.homes, ended);
         for account in &evidence.accounts {
             if let Some(fate) = fates.get(&account.walker) {
                 wrong.extend(check(account, fate, ended.contains(&account.via)));
             }
         }
-        let is_time_up = began.elapsed() > within;
-        if wrong.is_empty() || is_time_up {
-            judgement.wrong.extend(wrong);
-            judgement.lost = fates.values().filter(|fate| matches!(fate, Fate::Lost)).count();
-            judgement.revived = fates.values().filter(|fate| matches!(fate, Fate::Revived(_))).count();
-            judgement.lives = fates.len() - judgement.lost;
-            judgement.took = began.elapsed();
-            return judgement;
-        }
-        thread::sleep(LOOK_EVERY);
-    }
+        if wrong.is_empty() { Ok(fates) } else { Err((fates, wrong)) }
+    });
+    let (fates, wrong) = looked.map_or_else(|found| found, |fates| (fates, Vec::new()));
+    judgement.wrong.extend(wrong);
+    judgement.lost = fates.values().filter(|fate| matches!(fate, Fate::Lost)).count();
+    judgement.revived = fates.values().filter(|fate| matches!(fate, Fate::Revived(_))).count();
+    judgement.lives = fates.len() - judgement.lost;
+    judgement.took = began.elapsed();
+    judgement
 }
 
 /// What became of the walkers, as far as it is in order, and what is not.
@@ -123,10 +121,9 @@ fn seen_by_all(clients: &[(String, Client)], walker: &str, row: &EntityRow) -> R
 }
 
 /// Removes the walkers that live, and waits until nothing of them is left in any table.
-pub(crate) fn clear(board: &Board, walkers: &[String], within: Duration) -> Vec<String> {
-    let began = Instant::now();
+pub(crate) fn clear(board: &Board, walkers: &[String], limit: Duration) -> Vec<String> {
     let mut rng = fastrand::Rng::with_seed(0);
-    loop {
+    let cleared = within(limit, || {
         let mut wrong = Vec::new();
         for walker in walkers {
             let Some((asked, client)) = board.any(&mut rng) else { continue };
@@ -137,11 +134,9 @@ pub(crate) fn clear(board: &Board, walkers: &[String], within: Duration) -> Vec<
             }
         }
         wrong.extend(board.clients().iter().flat_map(|(node, client)| left_over(node, client)));
-        if wrong.is_empty() || began.elapsed() > within {
-            return wrong;
-        }
-        thread::sleep(LOOK_EVERY);
-    }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    });
+    cleared.err().unwrap_or_default()
 }
 
 /// What a node still holds, as it and the others tell.
@@ -156,6 +151,3 @@ fn left_over(asked: &str, client: &Client) -> Vec<String> {
     };
     report.nodes.iter().filter(|node| !is_base(node)).map(|node| format!("{asked} tells of {node:?}")).collect()
 }
-
-/// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(50);

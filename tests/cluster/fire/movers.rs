@@ -82,7 +82,7 @@ pub(super) fn watch(ground: &Ground<'_>, walkers: &[String], seed: u64) -> Sight
     sightings
 }
 
-/// After a move that came to nothing.
+/// After a move that came to nothing: what stood in its way stands there for a while.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Between two looks at all entities.
+/// Between two looks at all entities: whoever looks without pause keeps the nodes from what is to be looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

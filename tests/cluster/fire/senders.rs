@@ -197,7 +197,7 @@ const RUN: u64 = 8;
 const WALKERS_PER_REQUEST: usize = 8;
 /// Between requests, so that two cores can do everything else as well.
 const BREATH: Duration = Duration::from_millis(2);
-/// After a request that came to nothing.
+/// After a request that came to nothing: whoever was asked is away, or full, for a while.
 const PAUSE: Duration = Duration::from_millis(20);
 /// What an answer may take beyond the wait that was asked for: a desk's wait for another, and a busy machine.
 pub(super) const SLACK: Duration = Duration::from_secs(4);
