@@ -172,37 +172,43 @@ impl Office {
     }
 
     async fn despawn_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
-        let (scene, mailbox) = self.scene_of(entity).await?;
-        let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
-        let (named, here) = (named(&found), self.own_text(scene));
-        let (reply, answer) = oneshot::channel();
-        mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
-        match timeout(wait, answer).await {
-            Err(_) => Err(still_moving(&named, wait)),
-            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
-            Ok(Ok(Ok(Despawn::Undecided))) => Err(undecided(&named, &here)),
-            Ok(Ok(Ok(Despawn::Done))) => {
+        let order = |reply| scene::Question::Despawn { entity, reply };
+        let (scene, found, done) = self.order(entity, wait, order).await?;
+        match done {
+            Despawn::Undecided => Err(undecided(&named(&found), &self.own_text(scene))),
+            Despawn::Done => {
                 let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
                 Ok(Answer::Despawned(row))
             }
-            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }
 
     async fn unpark_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
+        let order = |reply| scene::Question::Unpark { entity, reply };
+        let (scene, found, was_parked) = self.order(entity, wait, order).await?;
+        if !was_parked {
+            return Err(not_parked(&named(&found), &self.own_text(scene)));
+        }
+        Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
+    }
+
+    /// Gives an order to the scene of an entity, and waits for what comes of it; how the entity stood before is told
+    /// with that.
+    async fn order<T>(
+        &self,
+        entity: OnlineId,
+        wait: Duration,
+        order: impl FnOnce(oneshot::Sender<Result<T, MoveError>>) -> scene::Question,
+    ) -> Result<(SceneId, SceneEntity, T), Problem> {
         let (scene, mailbox) = self.scene_of(entity).await?;
         let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
-        let (named, here) = (named(&found), self.own_text(scene));
         let (reply, answer) = oneshot::channel();
-        mailbox.tell(AskScene(scene::Question::Unpark { entity, reply }));
+        mailbox.tell(AskScene(order(reply)));
         match timeout(wait, answer).await {
-            Err(_) => Err(still_moving(&named, wait)),
+            Err(_) => Err(still_moving(&named(&found), wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
-            Ok(Ok(Ok(true))) => {
-                Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
-            }
-            Ok(Ok(Ok(false))) => Err(not_parked(&named, &here)),
-            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
+            Ok(Ok(Ok(done))) => Ok((scene, found, done)),
+            Ok(Ok(Err(error))) => Err(rejected(&named(&found), &self.own_text(scene), &error)),
         }
     }
 
