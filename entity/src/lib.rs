@@ -19,11 +19,13 @@
 //! | [`index`] | from online ids to slots, for look-ups only |
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
 //! | [`body`] | what an entity type must be able to do to live in a scene |
+//! | [`codec`] | bytes from values and back, with a limit |
 //! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
 //!
-//! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), bytes (`slipgate_proto`).
+//! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), what is on the wire (`slipgate_proto`).
 
 pub mod body;
+pub mod codec;
 pub mod handle;
 pub mod id;
 pub mod index;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`admin`] | questions of tools and their answers, as JSON and between nodes |
 //! | [`assembly`] | transfers of the bulk lane, put together again |
-//! | [`codec`] | bytes from values and back, with a limit |
+//! | [`codec`] | bytes from values and back, with a limit; it stands in `slipgate_entity` |
 //! | [`frame`] | what follows a handshake: batches, chunks, credits |
 //! | [`handshake`] | who is there, and why a connection is refused |
 //! | [`lanes`] | what a link sends next: control before messages before state |
@@ -15,11 +15,12 @@
 
 pub mod admin;
 pub mod assembly;
-pub mod codec;
 pub mod frame;
 pub mod handshake;
 pub mod lanes;
 pub mod weight;
+
+pub use slipgate_entity::codec;
 
 #[cfg(test)]
 mod golden;

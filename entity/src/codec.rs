@@ -7,7 +7,8 @@
 //!
 //! Keeps: nothing larger than [`BYTES_MAX`] is written or read; what a length claims is checked before
 //! it is allocated, so few bytes cost little whatever they claim; bytes after the value are an error.
-//! Leaves out: framing (`frame`). The format is positional: fields and variants are only ever appended.
+//! Leaves out: frames, which hold encoded values (`slipgate_proto`). The format is positional: fields and variants are
+//! only ever appended.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use serde::Serialize;
@@ -17,8 +18,7 @@ use thiserror::Error;
 /// Version byte of the encoding.
 pub const VERSION: u8 = 1;
 
-/// Largest encoded value: the state limit of an entity (`Limits::state_bytes` may not be set above
-/// 8 MiB) with its stream tables.
+/// Largest encoded value: the largest state that an entity may be allowed (8 MiB), with its stream tables.
 pub const BYTES_MAX: usize = 16 << 20;
 
 /// Why a value could not be written.
@@ -74,17 +74,43 @@ pub fn append<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Encode
     Ok(())
 }
 
-/// Encodes a value of a few bytes as part of something that has its own form, without a version.
-pub(crate) fn append_part<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
+/// Encodes a value as part of something that has its own form, without a version.
+///
+/// # Errors
+///
+/// If the value needs more than [`BYTES_MAX`]; `bytes` then ends in a piece of it.
+pub fn append_part<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) -> Result<(), EncodeError> {
     bincode::serde::encode_into_std_write(value, bytes, CONFIG).map_err(|source| EncodeError { source })?;
     Ok(())
 }
 
-/// Decodes such a part from the beginning of `bytes`, and leaves what follows it.
-pub(crate) fn take_part<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, DecodeError> {
+/// Decodes a part of a few bytes from the beginning of `bytes`, and leaves what follows it.
+///
+/// # Errors
+///
+/// If `bytes` does not begin with such a value, or it claims to be larger than a few kilobytes.
+pub fn take_part<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, DecodeError> {
     let decoded = bincode::serde::decode_from_slice(bytes, CONFIG_FOR_FEW);
     let (value, read) = decoded.map_err(DecodeError::Malformed)?;
     *bytes = &bytes[read..];
+    Ok(value)
+}
+
+/// Decodes a part that is all of `bytes`.
+///
+/// # Errors
+///
+/// If the bytes are anything but exactly one value of the type.
+pub fn decode_part<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let decoded = if bytes.len() <= FEW_BYTES {
+        bincode::serde::decode_from_slice(bytes, CONFIG_FOR_FEW)
+    } else {
+        bincode::serde::decode_from_slice(bytes, CONFIG)
+    };
+    let (value, read) = decoded.map_err(DecodeError::Malformed)?;
+    if read != bytes.len() {
+        return Err(DecodeError::Trailing { trailing: bytes.len() - read });
+    }
     Ok(value)
 }
 
@@ -95,7 +121,7 @@ pub(crate) fn take_part<T: DeserializeOwned>(bytes: &mut &[u8]) -> Result<T, Dec
 /// If the bytes are anything but exactly one value of the type in this version.
 ///
 /// ```
-/// use slipgate_proto::codec;
+/// use slipgate_entity::codec;
 /// let bytes = codec::encode(&(7u32, "forest"))?;
 /// assert_eq!(codec::decode::<(u32, String)>(&bytes)?, (7, "forest".to_owned()));
 /// assert!(codec::decode::<(u32, String)>(&[&bytes[..], b"x"].concat()).is_err());
@@ -106,16 +132,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
     if version != VERSION {
         return Err(DecodeError::Version { found: version });
     }
-    let decoded = if rest.len() <= FEW_BYTES {
-        bincode::serde::decode_from_slice(rest, CONFIG_FOR_FEW)
-    } else {
-        bincode::serde::decode_from_slice(rest, CONFIG)
-    };
-    let (value, read) = decoded.map_err(DecodeError::Malformed)?;
-    if read != rest.len() {
-        return Err(DecodeError::Trailing { trailing: rest.len() - read });
-    }
-    Ok(value)
+    decode_part(rest)
 }
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<BYTES_MAX>> =
@@ -133,12 +150,6 @@ const CONFIG_FOR_FEW: Configuration<LittleEndian, Varint, Limit<CLAIMS_OF_FEW>> 
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use slipgate_cluster::stream::{Known, SendStream, StreamId};
-    use slipgate_cluster::{Epoch, Limits, Own, Place, Port, Session};
-    use slipgate_entity::{OnlineId, RangeId, SceneId};
-
     use super::*;
 
     #[test]
@@ -154,20 +165,6 @@ mod tests {
             let numbers = vec![1u64; length];
             assert_eq!(decode::<Vec<u64>>(&encode(&numbers).expect("small")).expect("a value"), numbers);
         }
-    }
-
-    #[test]
-    fn a_stream_that_came_from_elsewhere_takes_all_of_its_window_for_sent() {
-        let place = Place { session: Session::new(1, 1), port: Port::Router(0) };
-        let mut stream = SendStream::open(StreamId { opened_at: place, generation: 1 }, OnlineId::new(RangeId(1), 1));
-        stream.push(Arc::from([7u8].as_slice()), &Limits::default()).expect("room");
-        let known = Known { owner: Own::new(Session::new(2, 1), SceneId(1)), epoch: Epoch::FIRST, base: Epoch::FIRST };
-        let mut arrived: SendStream = decode(&encode(&stream).expect("small")).expect("a stream");
-        arrived.push(Arc::from([8u8].as_slice()), &Limits::default()).expect("room");
-        let left =
-            |stream: &mut SendStream| stream.begin_anew(known, || StreamId { opened_at: place, generation: 2 }).len();
-        assert_eq!((left(&mut stream), left(&mut arrived)), (0, 1), "whoever had it before may have sent it");
-        assert_eq!(arrived.waiting(), 1, "what was said since has not left");
     }
 
     #[test]
