@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 use thiserror::Error;
 
-use crate::{OnlineId, TypeName};
+use crate::{OnlineId, Returned, TypeName};
 
 /// What a handler wants done once it has returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,24 +34,6 @@ pub enum Effect {
         /// The message, encoded as its type wants it.
         payload: Vec<u8>,
     },
-}
-
-/// Why a message that an entity sent came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Returned {
-    /// The receiver is dead: it was not applied, and never will be.
-    Dead,
-    /// The receiver was lost with its node, or goes on as a copy that may have missed something: it was applied before
-    /// that, or never will be.
-    Unknown,
-    /// Too much waits already: it was not kept. Send it again later.
-    Busy,
-    /// It is larger than a message may be: it was not kept.
-    TooLarge,
-    /// The receiver's handler panicked. What it had done by then is done.
-    Failed,
-    /// The receiver is parked: it was not applied, and never will be.
-    Parked,
 }
 
 /// Why a body did not take a message. The message counts as applied; the sender is told.

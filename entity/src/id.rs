@@ -198,6 +198,12 @@ impl OnlineId {
         Self(u64::from(range.0) << 32 | u64::from(counter))
     }
 
+    /// From the whole number.
+    #[must_use]
+    pub fn from_u64(number: u64) -> Self {
+        Self(number)
+    }
+
     /// Range in the upper 32 bits; it tells the entity's home.
     #[must_use]
     pub fn range(self) -> RangeId {

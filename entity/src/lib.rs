@@ -20,12 +20,14 @@
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
 //! | [`body`] | what an entity type must be able to do to live in a scene |
 //! | [`codec`] | bytes from values and back, with a limit |
+//! | [`game`] | entities as a game declares them: types, components, messages |
 //! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
 //!
 //! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), what is on the wire (`slipgate_proto`).
 
 pub mod body;
 pub mod codec;
+pub mod game;
 pub mod handle;
 pub mod id;
 pub mod index;
@@ -33,7 +35,8 @@ pub mod map;
 pub mod runtime;
 pub mod walker;
 
-pub use body::{ApplyError, Body, Effect, Returned};
+pub use body::{ApplyError, Body, Effect};
+pub use game::Returned;
 pub use handle::Handle;
 pub use id::{
     EntityId, LocalId, OnlineId, ParseIdError, ParseSceneError, PersistId, PlayerId, RangeId, SceneId, TypeName,

@@ -1,0 +1,242 @@
+//! The body of an entity: its parts, its flags, its timers and asks; and its turns.
+//!
+//! ```text
+//! scene                          Body                                 part
+//!   payload, caller  --- call ->  tag -> part, handler
+//!                                 takes the part out   -------------> handler(&mut self, message, Context)
+//!                                 puts it back         <-------------
+//!   effects          <---------   kept if the handler has returned
+//! ```
+//!
+//! A part is out of the body while it runs, so that its handler reaches all others through the context.
+//!
+//! Keeps: whatever a handler does, panics included, every part is in its place afterwards; effects, timers and asks of a
+//! handler that panicked are left out. Timers and asks are bounded.
+//! Leaves out: catching panics, which is for the shell; carrying effects out.
+
+mod call;
+pub(crate) mod calls;
+mod life;
+pub(crate) mod parts;
+mod state;
+mod turn;
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use self::calls::Calls;
+use self::parts::{At, Parts};
+use self::turn::Turn;
+use super::behaviour::{Entered, Entry};
+use super::effect::Effect;
+use super::erased::{AnyPart, Hook, downcast, downcast_mut};
+use super::flags::Flags;
+use super::part::{Component, Entity, Position};
+use super::types::Types;
+use super::world::{Description, World};
+use crate::Handle;
+
+pub use self::call::{CallError, Incoming};
+pub use self::state::{DecodeBodyError, EncodeBodyError};
+pub use self::turn::{Guard, unguarded};
+
+/// An entity as its scene holds it. Made by [`Types`] alone.
+///
+/// ```compile_fail
+/// # use slipgate_entity::game::Body;
+/// let body = Body::default();
+/// ```
+#[derive(Debug)]
+pub struct Body {
+    pub(super) description: Arc<Description>,
+    pub(super) flags: Flags,
+    pub(super) parts: Parts,
+    pub(super) calls: Calls,
+    stands: fn(&dyn AnyPart) -> Option<Position>,
+    phase: Phase,
+    brings: Option<Box<serde_json::Value>>,
+}
+
+/// How far an entity is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Outside,
+    Entered,
+    Active,
+}
+
+/// Why a component was not added. The entity is without it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AddError {
+    /// The entity has one of the type.
+    #[error("the entity has a {component} already")]
+    Duplicated {
+        /// Name of the component.
+        component: &'static str,
+    },
+    /// The node's types do not know it. Register it, or list it in a type.
+    #[error("the component {component} is not registered")]
+    NotRegistered {
+        /// Name of the component.
+        component: &'static str,
+    },
+    /// Its `init` said no.
+    #[error("the component {component} says: {reason}")]
+    Init {
+        /// Name of the component.
+        component: &'static str,
+        /// What it said.
+        reason: String,
+    },
+    /// Another part of the entity takes a message that it takes, and only one can.
+    #[error("the component {component} takes {message}, and so does {by}")]
+    Handles {
+        /// Name of the component.
+        component: &'static str,
+        /// Name of the message.
+        message: &'static str,
+        /// The part that takes it already.
+        by: &'static str,
+    },
+}
+
+/// Why a new entity is none: one of its parts said no. Drop the body.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{part} says: {reason}")]
+pub struct InitError {
+    /// Name of the part.
+    pub part: &'static str,
+    /// What it said.
+    pub reason: String,
+}
+
+impl Body {
+    /// Who it is.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The same, to keep: for look-ups while the body takes a turn.
+    #[must_use]
+    pub fn shared_description(&self) -> Arc<Description> {
+        Arc::clone(&self.description)
+    }
+
+    /// Tells it the slot that it was given.
+    pub fn settle(&mut self, handle: Handle) {
+        Arc::make_mut(&mut self.description).handle = handle;
+    }
+
+    /// Its flags.
+    #[must_use]
+    pub fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// Where it stands; none: nowhere.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.parts.get(At::Own).and_then(self.stands)
+    }
+
+    /// One of its components: one array access.
+    #[must_use]
+    #[inline]
+    pub fn component<C: Component>(&self) -> Option<&C> {
+        self.parts.get(At::Component(C::number())).and_then(downcast)
+    }
+
+    /// One of its components, to change.
+    #[must_use]
+    #[inline]
+    pub fn component_mut<C: Component>(&mut self) -> Option<&mut C> {
+        self.parts.get_mut(At::Component(C::number())).and_then(downcast_mut)
+    }
+
+    /// Its own part, if it is of that very type.
+    #[must_use]
+    pub fn own<T: Entity>(&self) -> Option<&T> {
+        self.parts.get(At::Own).and_then(downcast)
+    }
+
+    /// Its own part, to change.
+    #[must_use]
+    pub fn own_mut<T: Entity>(&mut self) -> Option<&mut T> {
+        self.parts.get_mut(At::Own).and_then(downcast_mut)
+    }
+
+    /// Names of its components, in the order in which they were added.
+    pub fn components(&self) -> impl Iterator<Item = &'static str> {
+        self.parts.components().map(|part| part.name())
+    }
+
+    /// Runs `init` in every part of a new entity.
+    ///
+    /// # Errors
+    ///
+    /// If one says no; the entity is to be dropped then, with all that `effects` got here.
+    pub fn init(&mut self, world: &World<'_>, effects: &mut Vec<Effect>) -> Result<(), InitError> {
+        let mut place = 0;
+        while let Some(at) = self.parts.at(place) {
+            place += 1;
+            let name = self.parts.name(at);
+            let result = Turn::begin(self, at, world, effects).run(|part, cx| part.init(cx));
+            result.map_err(|reason| InitError { part: name, reason })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a component; see [`Context::add`](super::Context::add).
+    ///
+    /// # Errors
+    ///
+    /// See [`AddError`]; the entity is then without it.
+    pub fn add<C: Component>(
+        &mut self,
+        component: C,
+        world: &World<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), AddError> {
+        self.add_part(Box::new(component), world, effects)
+    }
+
+    fn add_part(
+        &mut self,
+        part: Box<dyn AnyPart>,
+        world: &World<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), AddError> {
+        let (component, number) = (part.name(), part.number());
+        self.check_addition(&*part, world.types)?;
+        let at = At::Component(number);
+        let result = Turn::begin_new(self, part, world, effects).run_new(|part, cx| part.init(cx));
+        result.map_err(|reason| AddError::Init { component, reason })?;
+        if self.phase >= Phase::Entered {
+            let entry = Entry { how: Entered::Spawned, brings: None };
+            Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::EnterScene(&entry), cx));
+        }
+        if self.phase >= Phase::Active {
+            Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::Activate, cx));
+        }
+        Ok(())
+    }
+
+    /// Whether a component may be added.
+    fn check_addition(&self, part: &dyn AnyPart, types: &Types) -> Result<(), AddError> {
+        let component = part.name();
+        if self.parts.has(part.number()) {
+            return Err(AddError::Duplicated { component });
+        }
+        let info = types.part(part.number()).filter(|info| info.is_component());
+        let info = info.ok_or(AddError::NotRegistered { component })?;
+        for handler in &info.handlers {
+            if let Some((at, _)) = self.find_handler(handler.message.tag, types) {
+                let (message, by) = (handler.message.name, self.parts.name(at));
+                return Err(AddError::Handles { component, message, by });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! Messages: Rust types that entities and tools send, and what bytes they are.
+//!
+//! | form | 0 | then | arguments |
+//! |---|---|---|---|
+//! | message | 1 | tag u32 LE | the message |
+//! | ask | 2 | ask id u64 LE, tag | the message |
+//! | answer | 3 | ask id, tag of the message that asked | the answer |
+//! | refused | 4 | ask id, or 0 for a plain message, tag | why, as text |
+//!
+//! Arguments are a part in the words of the [`codec`]: no version byte, to the end of the payload.
+//! A [`Tag`] is FNV-1a of the message's name. Tags that collide are found when the types are put together.
+//!
+//! Leaves out: how a payload gets there, in what order, and how often.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::part::Field;
+use crate::{OnlineId, PlayerId, codec};
+
+/// A message: a Rust type with a name that is stable on the wire.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use slipgate_entity::game::{Field, Message};
+///
+/// #[derive(Debug, Serialize, Deserialize)]
+/// struct Hit {
+///     hp: u32,
+/// }
+///
+/// impl Message for Hit {
+///     const NAME: &'static str = "hit";
+///     const FIELDS: &'static [Field] = &[Field::new("hp", "u32")];
+///     type Answer = ();
+/// }
+/// ```
+pub trait Message: Serialize + DeserializeOwned + fmt::Debug + Send + 'static {
+    /// Stable name: `[a-z][a-z0-9_]*`, at most 48 bytes.
+    const NAME: &'static str;
+    /// Its fields, for people and for the export of the schema.
+    const FIELDS: &'static [Field] = &[];
+    /// What a handler answers; `()` for most.
+    type Answer: Serialize + DeserializeOwned + fmt::Debug + Send + 'static;
+}
+
+/// What a name is on the wire: FNV-1a, 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Tag(pub u32);
+
+impl Tag {
+    /// The tag of a name.
+    #[must_use]
+    pub const fn of(name: &str) -> Self {
+        let bytes = name.as_bytes();
+        let mut hash = 0x811c_9dc5u32;
+        let mut at = 0;
+        while at < bytes.len() {
+            hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+            at += 1;
+        }
+        Self(hash)
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// A question of one entity; counts from 1 within it, over its moves. Timers draw from the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AskId(pub u64);
+
+/// What came of an ask: an answer, or why there is none.
+///
+/// Goes to the part that asked, and to no other.
+#[derive(Debug)]
+pub struct Answered<M: Message> {
+    /// Which ask.
+    pub ask: AskId,
+    /// What the other said.
+    pub result: Result<M::Answer, AskError>,
+}
+
+/// Why an ask has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AskError {
+    /// None came in time. Whether the other applied the message is not known.
+    #[error("no answer came in time")]
+    Timeout,
+    /// The message came back.
+    #[error("the message came back: {0}")]
+    Returned(Returned),
+    /// The other does not take it. It was not applied.
+    #[error("refused: {0}")]
+    Refused(String),
+}
+
+/// Why a message that an entity sent came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
+pub enum Returned {
+    /// The receiver is dead: it was not applied, and never will be.
+    #[error("dead")]
+    Dead,
+    /// The receiver was lost with its node, or goes on as a copy that may have missed something: it was applied before
+    /// that, or never will be.
+    #[error("unknown")]
+    Unknown,
+    /// Too much waits already: it was not kept. Send it again later.
+    #[error("busy")]
+    Busy,
+    /// It is larger than a message may be: it was not kept.
+    #[error("too large")]
+    TooLarge,
+    /// The receiver's handler panicked. What it had done by then is done.
+    #[error("failed")]
+    Failed,
+    /// The receiver is parked: it was not applied, and never will be.
+    #[error("parked")]
+    Parked,
+    /// The receiver does not take it: no such message, not from here, or the arguments do not fit. It was not applied.
+    #[error("refused")]
+    Refused,
+}
+
+/// Who calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// An entity; may be the same one.
+    Entity(OnlineId),
+    /// Somebody with a tool.
+    Tool,
+    /// A client, for its player.
+    Client(PlayerId),
+    /// A timer of the entity itself.
+    Timer,
+    /// The scene, in hooks.
+    Scene,
+}
+
+/// Who may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Callers {
+    /// Clients.
+    pub client: bool,
+    /// Entities, timers and the tools of operators.
+    pub cluster: bool,
+}
+
+impl Callers {
+    /// Clients alone.
+    pub const CLIENT: Self = Self { client: true, cluster: false };
+    /// The cluster alone.
+    pub const CLUSTER: Self = Self { client: false, cluster: true };
+    /// Everybody.
+    pub const ANY: Self = Self { client: true, cluster: true };
+
+    /// Whether `caller` is among them.
+    #[must_use]
+    pub fn allow(self, caller: Caller) -> bool {
+        match caller {
+            Caller::Client(_) => self.client,
+            Caller::Entity(_) | Caller::Tool | Caller::Timer | Caller::Scene => self.cluster,
+        }
+    }
+}
+
+/// A payload, taken apart: the table above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Envelope<'p> {
+    pub(crate) form: Form,
+    pub(crate) tag: Tag,
+    pub(crate) arguments: &'p [u8],
+}
+
+/// What kind of payload, with its ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Message,
+    Ask(AskId),
+    Answer(AskId),
+    Refused(Option<AskId>),
+}
+
+impl<'p> Envelope<'p> {
+    /// None if the bytes are no payload.
+    pub(crate) fn read(payload: &'p [u8]) -> Option<Self> {
+        let (&form, rest) = payload.split_first()?;
+        let (form, rest) = if form == MESSAGE {
+            (Form::Message, rest)
+        } else {
+            let (id, rest) = rest.split_first_chunk()?;
+            let id = u64::from_le_bytes(*id);
+            let form = match form {
+                ASK => Form::Ask(AskId(id)),
+                ANSWER => Form::Answer(AskId(id)),
+                REFUSED => Form::Refused((id != 0).then_some(AskId(id))),
+                _ => return None,
+            };
+            (form, rest)
+        };
+        let (tag, arguments) = rest.split_first_chunk()?;
+        Some(Self { form, tag: Tag(u32::from_le_bytes(*tag)), arguments })
+    }
+}
+
+/// The bytes of a payload.
+///
+/// # Panics
+///
+/// If serde cannot write the arguments, or they need more than [`codec::BYTES_MAX`].
+pub(crate) fn write<T: Serialize + ?Sized>(form: Form, tag: Tag, arguments: &T) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(32);
+    let (kind, ask) = match form {
+        Form::Message => (MESSAGE, None),
+        Form::Ask(id) => (ASK, Some(id)),
+        Form::Answer(id) => (ANSWER, Some(id)),
+        Form::Refused(id) => (REFUSED, Some(id.unwrap_or(AskId(0)))),
+    };
+    bytes.push(kind);
+    bytes.extend(ask.into_iter().flat_map(|AskId(id)| id.to_le_bytes()));
+    bytes.extend(tag.0.to_le_bytes());
+    if let Err(error) = codec::append_part(arguments, &mut bytes) {
+        panic!("a message cannot be written: {error}");
+    }
+    bytes
+}
+
+/// The payload of a plain message.
+///
+/// # Panics
+///
+/// If serde cannot write it, or it needs more than [`codec::BYTES_MAX`].
+#[must_use]
+pub fn payload<M: Message>(message: &M) -> Vec<u8> {
+    write(Form::Message, const { Tag::of(M::NAME) }, message)
+}
+
+const MESSAGE: u8 = 1;
+const ASK: u8 = 2;
+const ANSWER: u8 = 3;
+const REFUSED: u8 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_each_form_stay_as_they_are_and_read_back() {
+        let tag = Tag::of("hit");
+        let tag_bytes = tag.0.to_le_bytes();
+        let id = [7, 0, 0, 0, 0, 0, 0, 0];
+        for (form, head) in [
+            (Form::Message, vec![1]),
+            (Form::Ask(AskId(7)), [&[2], &id[..]].concat()),
+            (Form::Answer(AskId(7)), [&[3], &id[..]].concat()),
+            (Form::Refused(Some(AskId(7))), [&[4], &id[..]].concat()),
+            (Form::Refused(None), [&[4], &[0; 8][..]].concat()),
+        ] {
+            let bytes = write(form, tag, &5u32);
+            assert_eq!(bytes, [&head[..], &tag_bytes, &[5]].concat(), "{form:?}");
+            assert_eq!(Envelope::read(&bytes), Some(Envelope { form, tag, arguments: &[5] }));
+            for short in 0..head.len() + 4 {
+                assert_eq!(Envelope::read(&bytes[..short]), None, "{form:?}, {short} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_is_fnv_1a_of_the_name() {
+        assert_eq!(
+            [Tag::of(""), Tag::of("a"), Tag::of("foobar")].map(|tag| tag.0),
+            [0x811c_9dc5, 0xe40c_292c, 0xbf9c_f968]
+        );
+    }
+
+    #[test]
+    fn bytes_of_no_form_are_no_payload() {
+        assert_eq!(Envelope::read(&[]), None);
+        assert_eq!(Envelope::read(&[5; 20]), None);
+        assert_eq!(Envelope::read(&[0; 20]), None);
+    }
+
+    #[test]
+    fn clients_are_apart_from_the_cluster() {
+        let cluster = [Caller::Tool, Caller::Timer, Caller::Entity(OnlineId::new(crate::RangeId(1), 1))];
+        assert!(cluster.iter().all(|&caller| Callers::CLUSTER.allow(caller) && !Callers::CLIENT.allow(caller)));
+        let client = Caller::Client(PlayerId(1));
+        assert!(Callers::CLIENT.allow(client) && !Callers::CLUSTER.allow(client) && Callers::ANY.allow(client));
+    }
+}

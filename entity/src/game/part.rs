@@ -1,0 +1,206 @@
+//! What entities are made of: their own part, and components.
+//!
+//! ```text
+//! Player (own part)      a struct: Serialize, Deserialize, Default, Debug
+//!   Health  (component)  the same; any number of them, one of each type
+//!   Bag     (component)
+//! ```
+//!
+//! A part has a stable name, a version, state that travels, and behaviour. Without macros:
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//! use slipgate_entity::game::{Behaviour, Component, Part, PartCell, PartNumber};
+//!
+//! #[derive(Debug, Default, Serialize, Deserialize)]
+//! struct Health {
+//!     hp: i32,
+//! }
+//!
+//! impl Behaviour for Health {}
+//!
+//! impl Part for Health {
+//!     const NAME: &'static str = "health";
+//!     fn number() -> PartNumber {
+//!         static CELL: PartCell = PartCell::new();
+//!         CELL.number()
+//!     }
+//! }
+//!
+//! impl Component for Health {}
+//! slipgate_entity::register!(component Health);
+//! ```
+
+use std::any::TypeId;
+use std::fmt::Debug;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::behaviour::Behaviour;
+use super::flags::Flags;
+use super::number::PartNumber;
+use super::types::TypesBuilder;
+
+/// A piece of an entity: a type that travels under a stable name.
+///
+/// What serde skips does not travel: it is what the type's `Default` says after a move.
+pub trait Part: Behaviour + Serialize + DeserializeOwned + Default + Debug + Send + 'static {
+    /// Stable name, unique among entity types and components: `[a-z][a-z0-9_]*`, at most 48 bytes.
+    const NAME: &'static str;
+    /// Version of the state, from 1; rises when a field comes, goes or changes its type.
+    const VERSION: u16 = 1;
+    /// Names of the fields that also belong to the saved form.
+    const PERSISTENT: &'static [&'static str] = &[];
+    /// Its fields, for people and for the export of the schema.
+    const FIELDS: &'static [Field] = &[];
+
+    /// Its number in this process, from a static [`PartCell`](super::PartCell) of the type's own.
+    fn number() -> PartNumber;
+}
+
+/// A part that stands beside an entity's own: at most one of a type in an entity, removed with it and not before.
+pub trait Component: Part {}
+
+/// The own part of an entity type.
+pub trait Entity: Part {
+    /// The type above it, or `()`.
+    type Parent: Lineage;
+    /// Whether it is a node of the tree only, and cannot be created.
+    const ABSTRACT: bool = false;
+    /// Flags of a new entity, in addition to those of the types above.
+    const FLAGS: Flags = Flags::DEFAULT;
+    /// Stable number on the wire to clients; none: clients are not told of it.
+    const CLIENT_KIND: Option<u8> = None;
+
+    /// Lists the components that each has; those of the types above come before.
+    fn components(list: &mut ComponentList) {
+        let _ = list;
+    }
+
+    /// Where it stands, for messages to those around; none: nowhere.
+    fn position(&self) -> Option<Position> {
+        None
+    }
+}
+
+/// What may stand above an entity type: `()`, or another one.
+pub trait Lineage: 'static {
+    /// Adds the type, with all above it.
+    #[doc(hidden)]
+    fn enrol(builder: &mut TypesBuilder);
+
+    /// The type's identity in this process; none for `()`.
+    #[doc(hidden)]
+    fn id() -> Option<TypeId>;
+}
+
+impl Lineage for () {
+    fn enrol(_: &mut TypesBuilder) {}
+
+    fn id() -> Option<TypeId> {
+        None
+    }
+}
+
+impl<T: Entity> Lineage for T {
+    fn enrol(builder: &mut TypesBuilder) {
+        builder.add_entity::<T>();
+    }
+
+    fn id() -> Option<TypeId> {
+        Some(TypeId::of::<T>())
+    }
+}
+
+/// The components that a type lists, in order.
+#[derive(Debug, Default)]
+pub struct ComponentList {
+    pub(crate) listed: Vec<Listed>,
+}
+
+/// A component as a list names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed {
+    pub(crate) number: PartNumber,
+    pub(crate) enrol: fn(&mut TypesBuilder),
+}
+
+impl ComponentList {
+    /// Adds a component behind those listed; once, if it is listed already.
+    pub fn with<C: Component>(&mut self) -> &mut Self {
+        let number = C::number();
+        if self.listed.iter().all(|listed| listed.number != number) {
+            self.listed.push(Listed { number, enrol: TypesBuilder::add_component::<C> });
+        }
+        self
+    }
+}
+
+/// A place in a scene, in the units of the game; usually metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    /// To the east.
+    pub x: f32,
+    /// To the north.
+    pub y: f32,
+}
+
+impl Position {
+    /// Whether `other` is at most `radius` away. Never, if one of them is not a number.
+    #[must_use]
+    pub fn is_within(self, radius: f32, other: Self) -> bool {
+        let (dx, dy, radius) = (f64::from(self.x - other.x), f64::from(self.y - other.y), f64::from(radius));
+        radius >= 0.0 && dx * dx + dy * dy <= radius * radius
+    }
+}
+
+/// A field of a part or a message, as people are shown it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Its Rust type, as written.
+    #[serde(rename = "type")]
+    pub rust_type: &'static str,
+    /// Whether it travels with its entity.
+    pub travels: bool,
+    /// Whether it belongs to the saved form.
+    pub persistent: bool,
+}
+
+impl Field {
+    /// A field that travels and is not saved.
+    #[must_use]
+    pub const fn new(name: &'static str, rust_type: &'static str) -> Self {
+        Self { name, rust_type, travels: true, persistent: false }
+    }
+
+    /// The same, staying behind when its entity moves.
+    #[must_use]
+    pub const fn transient(self) -> Self {
+        Self { travels: false, ..self }
+    }
+
+    /// The same, saved.
+    #[must_use]
+    pub const fn persistent(self) -> Self {
+        Self { persistent: true, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn around_is_a_circle_with_its_edge_and_nothing_that_is_no_number() {
+        let here = Position { x: 1.0, y: 1.0 };
+        let there = Position { x: 4.0, y: 5.0 };
+        assert!(here.is_within(5.0, there) && !here.is_within(4.9, there));
+        assert!(here.is_within(0.0, here) && !here.is_within(-1.0, here) && !here.is_within(f32::NAN, here));
+        assert!(!here.is_within(f32::INFINITY, Position { x: f32::NAN, y: 0.0 }));
+        let far = Position { x: f32::MAX, y: f32::MAX };
+        assert!(!here.is_within(1.0, far) && here.is_within(f32::INFINITY, far));
+    }
+}

@@ -1,0 +1,143 @@
+//! Where an entity is while it takes a turn: what the scene tells it.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::types::{TypeNumber, Types};
+use crate::{Handle, LocalId, LookupError, OnlineId, PersistId, PlayerId, SceneId};
+
+/// A moment, in microseconds since the node's start; never compared between nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub u64);
+
+impl Moment {
+    /// The moment so much later; the last one there is, if that is beyond it.
+    #[must_use]
+    pub fn after(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)))
+    }
+
+    /// How much later it is than `earlier`; nothing if it is not.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// A scene, as its entities know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneInfo {
+    /// Its id.
+    pub id: SceneId,
+    /// Its name.
+    pub name: String,
+    /// The node that has it.
+    pub node: String,
+}
+
+/// Who else is in the scene.
+pub trait Lookup {
+    /// Whom a handle names.
+    ///
+    /// # Errors
+    ///
+    /// If it names nobody who lives here.
+    fn find(&self, handle: Handle) -> Result<&Description, LookupError>;
+}
+
+/// What the scene tells an entity in a turn.
+#[derive(Clone, Copy)]
+pub struct World<'w> {
+    /// The types of the node.
+    pub types: &'w Types,
+    /// The scene.
+    pub scene: &'w SceneInfo,
+    /// How often it has ticked.
+    pub tick: u64,
+    /// The time.
+    pub now: Moment,
+    /// Who is in it.
+    pub handles: &'w dyn Lookup,
+}
+
+impl fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("scene", self.scene).field("tick", &self.tick).finish_non_exhaustive()
+    }
+}
+
+/// What stays the same about an entity over its moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number in the cluster.
+    pub online: OnlineId,
+    /// Its number over restarts.
+    pub persist: PersistId,
+    /// The player that it belongs to.
+    pub player: PlayerId,
+    /// A name for people.
+    pub label: Option<String>,
+}
+
+/// Who an entity is: read only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    pub(crate) handle: Handle,
+    pub(crate) type_number: TypeNumber,
+    pub(crate) type_name: &'static str,
+    pub(crate) identity: Identity,
+}
+
+impl Description {
+    /// Its handle in the scene: slot and generation. The zero handle before it has a slot.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    /// The same in eight bytes, for this scene of this process.
+    ///
+    /// # Panics
+    ///
+    /// If the handle was made by hand, with a sequence number beyond 32 bits: no runtime gives out such.
+    #[must_use]
+    pub fn local(&self) -> LocalId {
+        self.handle.local().expect("a runtime gives out slots of 32 bits")
+    }
+
+    /// Number of its type in this process.
+    #[must_use]
+    pub fn type_number(&self) -> TypeNumber {
+        self.type_number
+    }
+
+    /// Name of its type.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Its number in the cluster.
+    #[must_use]
+    pub fn online(&self) -> OnlineId {
+        self.identity.online
+    }
+
+    /// Its number over restarts.
+    #[must_use]
+    pub fn persist(&self) -> PersistId {
+        self.identity.persist
+    }
+
+    /// The player that it belongs to.
+    #[must_use]
+    pub fn player(&self) -> PlayerId {
+        self.identity.player
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.identity.label.as_deref()
+    }
+}
