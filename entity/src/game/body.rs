@@ -29,11 +29,13 @@ use self::calls::Calls;
 use self::parts::{At, Parts};
 use self::turn::Turn;
 use super::behaviour::{Entered, Entry};
+use super::data::Data;
 use super::effect::Effect;
 use super::erased::{AnyPart, Hook, downcast, downcast_mut};
 use super::flags::Flags;
+use super::number::PartNumber;
 use super::part::{Component, Entity, Position};
-use super::types::Types;
+use super::types::{CreateError, Types};
 use super::world::{Description, World};
 use crate::Handle;
 
@@ -167,9 +169,10 @@ impl Body {
         self.parts.get_mut(At::Own).and_then(downcast_mut)
     }
 
-    /// Names of its components, in the order in which they were added.
-    pub fn components(&self) -> impl Iterator<Item = &'static str> {
-        self.parts.components().map(|part| part.name())
+    /// Names and versions of its parts: its own, then its components in the order in which they were added.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, u16)> {
+        let own = self.parts.get(At::Own).into_iter();
+        own.chain(self.parts.components()).map(|part| (part.name(), part.version()))
     }
 
     /// Runs `init` in every part of a new entity.
@@ -178,9 +181,9 @@ impl Body {
     ///
     /// If one says no; the entity is to be dropped then, with all that `effects` got here.
     pub fn init(&mut self, world: &World<'_>, effects: &mut Vec<Effect>) -> Result<(), InitError> {
-        let mut place = 0;
-        while let Some(at) = self.parts.at(place) {
-            place += 1;
+        // What an `init` adds has run its own by then.
+        for place in 0..self.parts.len() {
+            let Some(at) = self.parts.at(place) else { continue };
             let name = self.parts.name(at);
             let result = Turn::begin(self, at, world, effects).run(|part, cx| part.init(cx));
             result.map_err(|reason| InitError { part: name, reason })?;
@@ -199,44 +202,109 @@ impl Body {
         world: &World<'_>,
         effects: &mut Vec<Effect>,
     ) -> Result<(), AddError> {
-        self.add_part(Box::new(component), world, effects)
+        self.check_addition(&component, world.types)?;
+        self.add_parts(vec![Box::new(component)], world, effects)
     }
 
-    fn add_part(
+    /// Adds components, each as its `Default` is with its data laid over, in the order of their names: all, or none.
+    ///
+    /// # Errors
+    ///
+    /// If one is not known, is there already, its data does not fit, or its `init` says no. None of them is there then.
+    /// What an `init` did to other parts stays.
+    pub fn init_components(
         &mut self,
-        part: Box<dyn AnyPart>,
+        data: &Data,
+        world: &World<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), CreateError> {
+        Ok(self.add_parts(world.types.components_from(data)?, world, effects)?)
+    }
+
+    /// Adds components: all of them run `init`, and then what the others had run of `on_enter_scene` and `activate`.
+    fn add_parts(
+        &mut self,
+        parts: Vec<Box<dyn AnyPart>>,
         world: &World<'_>,
         effects: &mut Vec<Effect>,
     ) -> Result<(), AddError> {
-        let (component, number) = (part.name(), part.number());
-        self.check_addition(&*part, world.types)?;
-        let at = At::Component(number);
-        let result = Turn::begin_new(self, part, world, effects).run_new(|part, cx| part.init(cx));
-        result.map_err(|reason| AddError::Init { component, reason })?;
-        if self.phase >= Phase::Entered {
-            let entry = Entry { how: Entered::Spawned, brings: None };
-            Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::EnterScene(&entry), cx));
+        let mut addition = Addition::begin(self, effects);
+        for part in parts {
+            addition.add(part, world)?;
         }
-        if self.phase >= Phase::Active {
-            Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::Activate, cx));
+        let added = addition.keep();
+        let entry = Entry { how: Entered::Spawned, brings: None };
+        for &number in &added {
+            let at = At::Component(number);
+            if self.phase >= Phase::Entered {
+                Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::EnterScene(&entry), cx));
+            }
+            if self.phase >= Phase::Active {
+                Turn::begin(self, at, world, effects).run(|part, cx| part.hook(&Hook::Activate, cx));
+            }
         }
         Ok(())
     }
 
     /// Whether a component may be added.
     fn check_addition(&self, part: &dyn AnyPart, types: &Types) -> Result<(), AddError> {
-        let component = part.name();
-        if self.parts.has(part.number()) {
+        let (component, number) = (part.name(), part.number());
+        if self.parts.has(number) {
             return Err(AddError::Duplicated { component });
         }
-        let info = types.part(part.number()).filter(|info| info.is_component());
+        let info = types.part(number).filter(|info| info.is_component());
         let info = info.ok_or(AddError::NotRegistered { component })?;
         for handler in &info.handlers {
-            if let Some((at, _)) = self.find_handler(handler.message.tag, types) {
-                let (message, by) = (handler.message.name, self.parts.name(at));
-                return Err(AddError::Handles { component, message, by });
-            }
+            let by = match self.find_handler(handler.message.tag, types) {
+                Some((At::Own, _)) => self.description.type_name(),
+                Some((At::Component(other), _)) if other != number => types.known(other).name(),
+                // A component that the type lists is found before it is there.
+                Some((At::Component(_), _)) | None => continue,
+            };
+            return Err(AddError::Handles { component, message: handler.message.name, by });
         }
         Ok(())
+    }
+}
+
+/// Components that are being added. Dropped before it is kept, as by an error or a panic, it takes them away again.
+struct Addition<'b> {
+    body: &'b mut Body,
+    effects: &'b mut Vec<Effect>,
+    added: Vec<PartNumber>,
+    effects_before: usize,
+    calls_before: u64,
+}
+
+impl<'b> Addition<'b> {
+    fn begin(body: &'b mut Body, effects: &'b mut Vec<Effect>) -> Self {
+        let (effects_before, calls_before) = (effects.len(), body.calls.given());
+        Self { body, effects, added: Vec::new(), effects_before, calls_before }
+    }
+
+    fn add(&mut self, part: Box<dyn AnyPart>, world: &World<'_>) -> Result<(), AddError> {
+        self.body.check_addition(&*part, world.types)?;
+        let (component, number) = (part.name(), part.number());
+        self.body.parts.push(part);
+        self.added.push(number);
+        let turn = Turn::begin(self.body, At::Component(number), world, self.effects);
+        turn.run(|part, cx| part.init(cx)).map_err(|reason| AddError::Init { component, reason })
+    }
+
+    fn keep(mut self) -> Vec<PartNumber> {
+        std::mem::take(&mut self.added)
+    }
+}
+
+impl Drop for Addition<'_> {
+    fn drop(&mut self) {
+        if self.added.is_empty() {
+            return;
+        }
+        self.effects.truncate(self.effects_before);
+        self.body.calls.forget_since(self.calls_before);
+        while let Some(number) = self.added.pop() {
+            self.body.parts.close(number);
+        }
     }
 }

@@ -13,10 +13,12 @@ use serde_json::Value;
 use super::body::calls::{Full, TimerId};
 use super::body::parts::At;
 use super::body::{AddError, Body};
+use super::data::Data;
 use super::effect::{Audience, Effect, Level, SceneRef, Spawn};
 use super::flags::Flags;
 use super::message::{AskId, Caller, Form, Message, Tag, payload, write};
 use super::part::{Component, Entity};
+use super::types::CreateError;
 use super::world::{Description, Moment, SceneInfo, World};
 use crate::{Handle, LookupError, OnlineId, SceneId};
 
@@ -125,6 +127,15 @@ impl Context<'_> {
     /// See [`AddError`]; the entity is then without it.
     pub fn add<C: Component>(&mut self, component: C) -> Result<(), AddError> {
         self.body.add(component, self.world, self.effects)
+    }
+
+    /// Adds components from data, all or none; see [`add`](Self::add).
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be added; see [`CreateError`].
+    pub fn init_components(&mut self, data: &Data) -> Result<(), CreateError> {
+        self.body.init_components(data, self.world, self.effects)
     }
 
     /// Whether the entity is of this very type.

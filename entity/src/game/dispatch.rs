@@ -48,8 +48,7 @@ pub struct Handlers<P> {
 type Run = Box<
     dyn Fn(&mut dyn AnyPart, &[u8], Option<AskId>, &mut Context<'_>) -> Result<Option<Vec<u8>>, String> + Send + Sync,
 >;
-type RunAnswer =
-    Box<dyn Fn(&mut dyn AnyPart, AskId, Result<&[u8], AskError>, &mut Context<'_>) -> Result<(), String> + Send + Sync>;
+type RunAnswer = Box<dyn Fn(&mut dyn AnyPart, AskId, Result<&[u8], AskError>, &mut Context<'_>) + Send + Sync>;
 type Read = Box<dyn Fn(&[u8]) -> Result<Box<dyn AnyPart>, String> + Send + Sync>;
 type ReadSaved = Box<dyn Fn(Value) -> Result<Box<dyn AnyPart>, String> + Send + Sync>;
 
@@ -108,12 +107,8 @@ impl<P: Part> Handlers<P> {
     /// Hears what came of the asks of this part that sent an `M`.
     pub fn on_answer<M: Message>(&mut self, handler: fn(&mut P, Answered<M>, &mut Context<'_>)) {
         let run: RunAnswer = Box::new(move |part, ask, result, cx| {
-            let result = match result {
-                Ok(bytes) => Ok(codec::decode_part::<M::Answer>(bytes).map_err(|error| text_of(&error))?),
-                Err(error) => Err(error),
-            };
-            handler(own(part), Answered { ask, result }, cx);
-            Ok(())
+            let read = |bytes| codec::decode_part(bytes).map_err(|error| AskError::Unreadable(text_of(&error)));
+            handler(own(part), Answered { ask, result: result.and_then(read) }, cx);
         });
         self.answers.push(AnswerHandler { message: MessageInfo::of::<M>(), run });
     }

@@ -105,6 +105,9 @@ pub enum AskError {
     /// The other does not take it. It was not applied.
     #[error("refused: {0}")]
     Refused(String),
+    /// What came is no answer of the kind. The other applied the message.
+    #[error("the answer cannot be read: {0}")]
+    Unreadable(String),
 }
 
 /// Why a message that an entity sent came back.

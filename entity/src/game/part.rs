@@ -122,16 +122,16 @@ pub struct ComponentList {
 /// A component as a list names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listed {
-    pub(crate) number: PartNumber,
+    pub(crate) id: TypeId,
     pub(crate) enrol: fn(&mut TypesBuilder),
 }
 
 impl ComponentList {
     /// Adds a component behind those listed; once, if it is listed already.
     pub fn with<C: Component>(&mut self) -> &mut Self {
-        let number = C::number();
-        if self.listed.iter().all(|listed| listed.number != number) {
-            self.listed.push(Listed { number, enrol: TypesBuilder::add_component::<C> });
+        let id = TypeId::of::<C>();
+        if self.listed.iter().all(|listed| listed.id != id) {
+            self.listed.push(Listed { id, enrol: TypesBuilder::add_component::<C> });
         }
         self
     }

@@ -87,18 +87,20 @@ struct Inner {
 
 /// Types that a node needs, and that its program does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{}", text(missing))]
+#[error("no type of this program is named {text}; link in the crate that registers it, and name something of it")]
 pub struct MissingTypes {
-    /// Their names, each with what may be meant.
-    pub missing: Vec<(String, String)>,
+    /// Their names.
+    pub names: Vec<String>,
+    text: String,
 }
 
-fn text(missing: &[(String, String)]) -> String {
-    let names: Vec<_> = missing.iter().map(|(name, hint)| format!("{name:?}{hint}")).collect();
-    format!(
-        "no type of this program is named {}; link in the crate that registers it, and name something of it",
-        names.join(", or ")
-    )
+/// Why the parts of an entity cannot be read here: all that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text}")]
+pub struct SchemaDiffers {
+    /// Names of the parts.
+    pub parts: Vec<String>,
+    text: String,
 }
 
 /// Why a text is no message to an entity.
@@ -163,8 +165,32 @@ impl Types {
     /// Names all that are not.
     pub fn require<S: AsRef<str>>(&self, names: &[S]) -> Result<(), MissingTypes> {
         let missing = names.iter().map(AsRef::as_ref).filter(|&name| self.entity(name).is_none());
-        let missing: Vec<_> = missing.map(|name| (name.to_owned(), self.meant(name))).collect();
-        if missing.is_empty() { Ok(()) } else { Err(MissingTypes { missing }) }
+        let names: Vec<_> = missing.map(str::to_owned).collect();
+        let text: Vec<_> = names.iter().map(|name| format!("{name:?}{}", self.meant(name))).collect();
+        if names.is_empty() { Ok(()) } else { Err(MissingTypes { names, text: text.join(", or ") }) }
+    }
+
+    /// Whether all of an entity's parts can be read here; `parts` are those of [`Body::parts`](super::Body::parts).
+    ///
+    /// # Errors
+    ///
+    /// Names each that cannot, with the versions that could.
+    pub fn check_readable<'n>(&self, parts: impl IntoIterator<Item = (&'n str, u16)>) -> Result<(), SchemaDiffers> {
+        let (mut names, mut text) = (Vec::new(), Vec::new());
+        for (name, version) in parts {
+            let own = self.entity(name).map(|kind| self.own(kind));
+            let differs = match own.or_else(|| self.component_named(name)) {
+                None => "is not known".to_owned(),
+                Some(info) if info.read(version).is_none() => {
+                    let (oldest, newest) = (info.oldest(), info.version());
+                    format!("has version {version}, and versions {oldest} to {newest} can be read")
+                }
+                Some(_) => continue,
+            };
+            text.push(format!("{name} {differs}"));
+            names.push(name.to_owned());
+        }
+        if names.is_empty() { Ok(()) } else { Err(SchemaDiffers { parts: names, text: text.join("; ") }) }
     }
 
     /// The entity type of a name.

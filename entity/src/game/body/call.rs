@@ -154,15 +154,13 @@ impl Body {
         Ok(())
     }
 
-    /// Which part takes a message: one that its type lists, or one that was added since.
+    /// Which part takes a message: one that its type lists, or one that was added.
     #[inline]
     pub(super) fn find_handler<'t>(&self, tag: Tag, types: &'t Types) -> Option<(At, &'t Handler)> {
         let kind = types.by_number(self.description.type_number());
         kind.find_handler(tag).or_else(|| {
-            self.parts.components().skip(kind.listed_len()).find_map(|part| {
-                let handler = types.part(part.number())?.find_handler(tag)?;
-                Some((At::Component(part.number()), handler))
-            })
+            let added = self.parts.numbers().iter().skip(kind.listed_len());
+            added.copied().find_map(|number| Some((At::Component(number), types.part(number)?.find_handler(tag)?)))
         })
     }
 
@@ -192,8 +190,8 @@ impl Body {
         let Some(handler) = part.and_then(|part| part.answers.iter().find(|answer| answer.message.tag == tag)) else {
             return Err(CallError::Unknown { tag, message: world.types.message(tag) });
         };
-        let heard = Turn::begin(self, ask.at, world, effects).run(|part, cx| (handler.run)(part, ask.id, result, cx));
-        heard.map_err(|reason| CallError::IllTyped { message: handler.message.name, reason })
+        Turn::begin(self, ask.at, world, effects).run(|part, cx| (handler.run)(part, ask.id, result, cx));
+        Ok(())
     }
 
     fn refused(

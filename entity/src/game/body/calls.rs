@@ -122,7 +122,8 @@ impl Calls {
         }
     }
 
-    pub(super) fn next_id(&self) -> u64 {
+    /// How many numbers were given out.
+    pub(super) fn given(&self) -> u64 {
         self.given
     }
 

@@ -23,13 +23,11 @@ pub(crate) struct Parts {
     own: Option<Box<dyn AnyPart>>,
     slots: Vec<Option<Box<dyn AnyPart>>>,
     order: Vec<PartNumber>,
-    own_name: &'static str,
 }
 
 impl Parts {
     pub(super) fn new(own: Box<dyn AnyPart>) -> Self {
-        let own_name = own.name();
-        Self { own: Some(own), slots: Vec::new(), order: Vec::new(), own_name }
+        Self { own: Some(own), slots: Vec::new(), order: Vec::new() }
     }
 
     #[inline]
@@ -95,11 +93,14 @@ impl Parts {
         }
     }
 
+    /// The name of a part that does not run.
     pub(super) fn name(&self, at: At) -> &'static str {
-        match at {
-            At::Own => self.own_name,
-            At::Component(_) => self.get(at).map_or("?", AnyPart::name),
-        }
+        self.get(at).map_or("?", AnyPart::name)
+    }
+
+    /// Numbers of the components in order.
+    pub(super) fn numbers(&self) -> &[PartNumber] {
+        &self.order
     }
 
     /// Components in order.

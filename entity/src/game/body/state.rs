@@ -180,7 +180,7 @@ impl Body {
             bytes.extend(brings.into_iter().flat_map(|brings| brings.to_string().into_bytes()));
             Ok(())
         })?;
-        bytes.extend(self.calls.next_id().to_le_bytes());
+        bytes.extend(self.calls.given().to_le_bytes());
         Ok(())
     }
 

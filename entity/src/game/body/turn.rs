@@ -6,7 +6,6 @@ use crate::game::context::Context;
 use crate::game::effect::{Audience, Effect, Level};
 use crate::game::erased::AnyPart;
 use crate::game::message::Caller;
-use crate::game::number::PartNumber;
 use crate::game::world::World;
 
 /// Runs what it is given, in the part named, and may catch its panic. A body runs hooks of several parts through it, so
@@ -23,8 +22,6 @@ pub fn unguarded(part: &'static str, run: &mut dyn FnMut()) {
 pub(super) struct Turn<'c> {
     cx: Context<'c>,
     part: Option<Box<dyn AnyPart>>,
-    /// Of a component that is not added yet.
-    new: Option<PartNumber>,
     effects_before: usize,
     calls_before: u64,
     is_done: bool,
@@ -47,40 +44,15 @@ impl<'c> Turn<'c> {
     ) -> Self {
         let part = body.parts.take(at);
         assert!(part.is_some(), "expected a part at {at:?} of {}, found none", body.description.online());
-        let (effects_before, calls_before) = (effects.len(), body.calls.next_id());
+        let (effects_before, calls_before) = (effects.len(), body.calls.given());
         let cx = Context { body, world, effects, caller, at, around: Vec::new() };
-        Self { cx, part, new: None, effects_before, calls_before, is_done: false }
-    }
-
-    /// For a component that is about to be added: it has its place, and comes into it if `init` says yes.
-    pub(super) fn begin_new(
-        body: &'c mut Body,
-        part: Box<dyn AnyPart>,
-        world: &'c World<'c>,
-        effects: &'c mut Vec<Effect>,
-    ) -> Self {
-        let number = part.number();
-        body.parts.open(number);
-        let at = At::Component(number);
-        let (effects_before, calls_before) = (effects.len(), body.calls.next_id());
-        let cx = Context { body, world, effects, caller: Caller::Scene, at, around: Vec::new() };
-        Self { cx, part: Some(part), new: Some(number), effects_before, calls_before, is_done: false }
+        Self { cx, part, effects_before, calls_before, is_done: false }
     }
 
     #[inline]
     pub(super) fn run<R>(mut self, run: impl FnOnce(&mut dyn AnyPart, &mut Context<'c>) -> R) -> R {
         let result = run(Self::part(&mut self.part), &mut self.cx);
         self.is_done = true;
-        result
-    }
-
-    /// As [`run`](Self::run); an error is as bad as a panic.
-    pub(super) fn run_new<R, E>(
-        mut self,
-        run: impl FnOnce(&mut dyn AnyPart, &mut Context<'c>) -> Result<R, E>,
-    ) -> Result<R, E> {
-        let result = run(Self::part(&mut self.part), &mut self.cx);
-        self.is_done = result.is_ok();
         result
     }
 
@@ -94,10 +66,7 @@ impl Drop for Turn<'_> {
     #[inline]
     fn drop(&mut self) {
         let part = self.part.take().expect("a turn has its part until it is dropped");
-        match self.new {
-            Some(number) if !self.is_done => self.cx.body.parts.close(number),
-            Some(_) | None => self.cx.body.parts.put_back(self.cx.at, part),
-        }
+        self.cx.body.parts.put_back(self.cx.at, part);
         if !self.is_done {
             self.cx.effects.truncate(self.effects_before);
             self.cx.body.calls.forget_since(self.calls_before);

@@ -1,8 +1,7 @@
 //! Puts types together: collects parts, looks for faults, gives numbers.
 
-use std::any::TypeId;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::any::{TypeId, type_name};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::{TypeFault, TypeFaults};
 use super::info::{EntityInfo, PartInfo, Takes, TypeInfo};
@@ -12,14 +11,21 @@ use crate::game::body::parts::At;
 use crate::game::erased::{AnyPart, downcast};
 use crate::game::flags::Flags;
 use crate::game::message::Tag;
+use crate::game::number::PartNumber;
 use crate::game::part::{Component, ComponentList, Entity, Lineage, Position};
 
 /// Collects types. What is named twice is taken once.
 #[derive(Debug, Default)]
 pub struct TypesBuilder {
     /// By name, then by Rust name: whatever the order of registration, the result is the same.
-    parts: BTreeMap<(&'static str, &'static str), PartInfo>,
+    drafts: BTreeMap<(&'static str, &'static str), Draft>,
     ids: BTreeSet<TypeId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Draft {
+    Entity(fn() -> PartInfo),
+    Component(fn() -> PartInfo),
 }
 
 impl TypesBuilder {
@@ -38,29 +44,28 @@ impl TypesBuilder {
     }
 
     pub(crate) fn add_entity<T: Entity>(&mut self) {
-        if !self.ids.insert(TypeId::of::<T>()) {
-            return;
+        if self.ids.insert(TypeId::of::<T>()) {
+            self.drafts.insert((T::NAME, type_name::<T>()), Draft::Entity(draft_entity::<T>));
+            T::Parent::enrol(self);
+            list::<T>().listed.iter().for_each(|listed| (listed.enrol)(self));
         }
-        // Components draw their numbers before the own part does: bodies are as long as the highest of them.
-        let mut list = ComponentList::default();
-        T::components(&mut list);
-        list.listed.iter().for_each(|listed| (listed.enrol)(self));
-        T::Parent::enrol(self);
-        let entity = EntityInfo {
-            parent: T::Parent::id(),
-            is_abstract: T::ABSTRACT,
-            flags: T::FLAGS,
-            client_kind: T::CLIENT_KIND,
-            components: list.listed,
-            stands: stands::<T>,
-        };
-        self.parts.insert((T::NAME, std::any::type_name::<T>()), PartInfo::of::<T>(Some(entity)));
     }
 
     pub(crate) fn add_component<C: Component>(&mut self) {
         if self.ids.insert(TypeId::of::<C>()) {
-            self.parts.insert((C::NAME, std::any::type_name::<C>()), PartInfo::of::<C>(None));
+            self.drafts.insert((C::NAME, type_name::<C>()), Draft::Component(|| PartInfo::of::<C>(None)));
         }
+    }
+
+    /// In the order of names. Components draw their numbers first: a body's array is as long as the highest of them.
+    fn draw(&self) -> Vec<PartInfo> {
+        let drafts = |wanted: fn(&Draft) -> Option<fn() -> PartInfo>| {
+            self.drafts.values().filter_map(wanted).map(|draw| draw()).collect::<Vec<_>>()
+        };
+        let mut parts = drafts(|draft| if let Draft::Component(draw) = draft { Some(*draw) } else { None });
+        parts.extend(drafts(|draft| if let Draft::Entity(draw) = draft { Some(*draw) } else { None }));
+        parts.sort_by_key(|part| (part.name(), part.rust_name));
+        parts
     }
 
     /// The types.
@@ -69,7 +74,7 @@ impl TypesBuilder {
     ///
     /// All that is wrong with them.
     pub fn build(self) -> Result<Types, TypeFaults> {
-        let parts: Vec<_> = self.parts.into_values().collect();
+        let parts = self.draw();
         let mut faults = Vec::new();
         check_names(&parts, &mut faults);
         check_numbers(&parts, &mut faults);
@@ -85,6 +90,23 @@ impl TypesBuilder {
         check_client_kinds(&types, &mut faults);
         if faults.is_empty() { Ok(assemble(parts, types, messages)) } else { Err(TypeFaults { faults }) }
     }
+}
+
+fn draft_entity<T: Entity>() -> PartInfo {
+    PartInfo::of::<T>(Some(EntityInfo {
+        parent: T::Parent::id(),
+        is_abstract: T::ABSTRACT,
+        flags: T::FLAGS,
+        client_kind: T::CLIENT_KIND,
+        components: list::<T>().listed,
+        stands: stands::<T>,
+    }))
+}
+
+fn list<T: Entity>() -> ComponentList {
+    let mut list = ComponentList::default();
+    T::components(&mut list);
+    list
 }
 
 fn stands<T: Entity>(part: &dyn AnyPart) -> Option<Position> {
@@ -233,19 +255,21 @@ impl Tree {
     /// The types in the order of their numbers; a parent comes before those below it.
     fn types(&self, parts: &[PartInfo], faults: &mut Vec<TypeFault>) -> Vec<TypeInfo> {
         let mut types: Vec<TypeInfo> = Vec::new();
+        let places: BTreeMap<_, _> = parts.iter().enumerate().map(|(place, part)| (part.id, place)).collect();
+        let numbers: BTreeMap<_, _> = parts.iter().map(|part| (part.number, part)).collect();
         for (own, node) in self.order.iter().enumerate() {
             let part = &parts[node.place];
             let entity = part.entity.as_ref().expect("the tree has entity types alone");
             let above = node.parent.map(|parent| &types[parent]);
             let mut listed = above.map_or_else(Vec::new, |above| above.listed.clone());
             for component in &entity.components {
+                let component = &parts[places[&component.id]];
                 if listed.iter().all(|&(number, _)| number != component.number) {
-                    let name = parts.iter().find(|part| part.number == component.number).map(PartInfo::name);
-                    listed.push((component.number, name.expect("what a type lists came along with it")));
+                    listed.push((component.number, component.name()));
                 }
             }
             let flags = above.map_or(Flags::NONE, |above| above.flags).with(entity.flags);
-            let takes = takes(part, &listed, parts, faults);
+            let takes = takes(part, &listed, &numbers, faults);
             types.push(TypeInfo {
                 number: number(own),
                 end: number(node.end),
@@ -268,16 +292,15 @@ impl Tree {
 
 fn takes(
     part: &PartInfo,
-    listed: &[(crate::game::PartNumber, &'static str)],
-    parts: &[PartInfo],
+    listed: &[(PartNumber, &'static str)],
+    numbers: &BTreeMap<PartNumber, &PartInfo>,
     faults: &mut Vec<TypeFault>,
 ) -> Takes {
     let mut takes = Takes::default();
     // What one part takes twice is told of the part.
     let _ = takes.add(At::Own, part);
     for &(number, name) in listed {
-        let component = parts.iter().find(|part| part.number == number).expect("what a type lists came along with it");
-        for (message, one) in takes.add(At::Component(number), component) {
+        for (message, one) in takes.add(At::Component(number), numbers[&number]) {
             if one != name {
                 faults.push(TypeFault::Handler { type_name: part.name(), message, one, other: name });
             }

@@ -29,13 +29,11 @@ pub enum CreateError {
         /// Its name.
         name: &'static str,
     },
-    /// The data has fields for a part that it cannot have.
-    #[error("a {type_name} has no part named {part:?}, and no component is{hint}")]
-    Part {
-        /// The type.
-        type_name: &'static str,
+    /// The data is for a part that is neither the entity's own nor a component.
+    #[error("no component is named {name:?}{hint}")]
+    Component {
         /// The name in the data.
-        part: String,
+        name: String,
         /// What may be meant.
         hint: String,
     },
@@ -178,14 +176,20 @@ impl Types {
             if name == kind.name() || kind.components().any(|listed| listed == name) {
                 continue;
             }
-            let unknown = || CreateError::Part {
-                type_name: kind.name(),
-                part: name.clone(),
-                hint: did_you_mean(name, self.components().chain([kind.name()])),
-            };
+            let hint = || did_you_mean(name, self.components().chain([kind.name()]));
+            let unknown = || CreateError::Component { name: name.clone(), hint: hint() };
             further.push(self.component_named(name).ok_or_else(unknown)?);
         }
         Ok(further)
+    }
+
+    /// The components that the data names.
+    pub(crate) fn components_from(&self, data: &Data) -> Result<Vec<Box<dyn AnyPart>>, CreateError> {
+        let component = |(name, fields): (&String, &Value)| {
+            let unknown = || CreateError::Component { name: name.clone(), hint: did_you_mean(name, self.components()) };
+            from_data(self.component_named(name).ok_or_else(unknown)?, fields)
+        };
+        data.parts.iter().map(component).collect()
     }
 
     fn put_together(
@@ -212,7 +216,7 @@ fn creatable(kind: &TypeInfo) -> Result<&TypeInfo, CreateError> {
 }
 
 /// A part as its `Default` is, with fields laid over it.
-pub(crate) fn from_data(info: &PartInfo, fields: &Value) -> Result<Box<dyn AnyPart>, CreateError> {
+fn from_data(info: &PartInfo, fields: &Value) -> Result<Box<dyn AnyPart>, CreateError> {
     let wrong = |reason| CreateError::Data { part: info.name(), reason };
     let base = info.make().to_value().map_err(|error| wrong(error.to_string()))?;
     let whole = lay_over(base, fields, |name| info.has_field(name)).map_err(wrong)?;
