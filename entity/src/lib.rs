@@ -25,6 +25,8 @@
 //!
 //! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), what is on the wire (`slipgate_proto`).
 
+#[doc(hidden)]
+pub mod __private;
 pub mod body;
 pub mod codec;
 pub mod game;

@@ -20,6 +20,11 @@ use super::message::Returned;
 use crate::{OnlineId, SceneId};
 
 /// What a part does. Everything has a default: nothing.
+#[diagnostic::on_unimplemented(
+    message = "nothing says what `{Self}` does",
+    label = "no behaviour",
+    note = "write `#[handlers] impl {Self} {{ .. }}`, or `impl Behaviour for {Self} {{}}` if it does nothing"
+)]
 pub trait Behaviour: Sized {
     /// Says which messages it takes.
     fn handlers(table: &mut Handlers<Self>) {

@@ -38,6 +38,7 @@ use crate::{OnlineId, PlayerId, codec};
 ///     type Answer = ();
 /// }
 /// ```
+#[diagnostic::on_unimplemented(message = "`{Self}` is no message", note = "put `#[derive(Message, Debug)]` on it")]
 pub trait Message: Serialize + DeserializeOwned + fmt::Debug + Send + 'static {
     /// Stable name: `[a-z][a-z0-9_]*`, at most 48 bytes.
     const NAME: &'static str;

@@ -60,9 +60,17 @@ pub trait Part: Behaviour + Serialize + DeserializeOwned + Default + Debug + Sen
 }
 
 /// A part that stands beside an entity's own: at most one of a type in an entity, removed with it and not before.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no component",
+    note = "put `#[derive(Component, Default, Debug)]` on it"
+)]
 pub trait Component: Part {}
 
 /// The own part of an entity type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no entity type",
+    note = "put `#[derive(Entity, Default, Debug)]` on it"
+)]
 pub trait Entity: Part {
     /// The type above it, or `()`.
     type Parent: Lineage;
@@ -85,6 +93,10 @@ pub trait Entity: Part {
 }
 
 /// What may stand above an entity type: `()`, or another one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no entity type, so none stands below it",
+    note = "put `#[derive(Entity, Default, Debug)]` on it; it may be `abstract`"
+)]
 pub trait Lineage: 'static {
     /// Adds the type, with all above it.
     #[doc(hidden)]
