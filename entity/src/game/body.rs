@@ -202,7 +202,6 @@ impl Body {
         world: &World<'_>,
         effects: &mut Vec<Effect>,
     ) -> Result<(), AddError> {
-        self.check_addition(&component, world.types)?;
         self.add_parts(vec![Box::new(component)], world, effects)
     }
 

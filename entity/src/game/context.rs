@@ -23,6 +23,21 @@ use super::world::{Description, Moment, SceneInfo, World};
 use crate::{Handle, LookupError, OnlineId, SceneId};
 
 /// Passed to every handler and hook.
+///
+/// ```
+/// # use slipgate_entity::game::doc::{Health, Hit};
+/// use std::time::Duration;
+/// use slipgate_entity::game::{Context, Level};
+///
+/// fn burn(health: &mut Health, hit: Hit, cx: &mut Context<'_>) {
+///     health.hp -= hit.hp;
+///     if health.hp <= 0 {
+///         cx.despawn();
+///     } else if let Err(full) = cx.after(Duration::from_secs(1), hit) {
+///         cx.log(Level::Warn, format!("it goes out: {full}"));
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Context<'c> {
     pub(super) body: &'c mut Body,
@@ -165,7 +180,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// If serde cannot write the message, or it needs more than 16 MiB.
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn send<M: Message>(&mut self, to: OnlineId, message: M) {
         self.effects.push(Effect::Send { to, payload: payload(&message) });
     }
@@ -180,7 +194,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// As [`send`](Self::send).
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn ask<M: Message>(&mut self, to: OnlineId, message: M, within: Duration) -> Result<AskId, Full> {
         let (tag, deadline) = (const { Tag::of(M::NAME) }, self.world.now.after(within));
         let id = self.body.calls.ask(self.at, tag, to, deadline)?;
@@ -193,7 +206,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// As [`send`](Self::send).
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn send_scene<M: Message>(&mut self, message: M) {
         self.effects.push(Effect::SendTo { audience: Audience::Scene, payload: payload(&message) });
     }
@@ -204,7 +216,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// As [`send`](Self::send).
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn send_type<T: Entity, M: Message>(&mut self, message: M) {
         if let Some(kind) = self.world.types.get::<T>() {
             let audience = Audience::Type(kind.number());
@@ -218,7 +229,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// As [`send`](Self::send).
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn send_around<M: Message>(&mut self, radius: f32, message: M) {
         let audience = Audience::Around { position: super::Position::default(), radius };
         self.around.push(self.effects.len());
@@ -234,7 +244,6 @@ impl Context<'_> {
     /// # Panics
     ///
     /// As [`send`](Self::send).
-    #[expect(clippy::needless_pass_by_value, reason = "a message is given away")]
     pub fn after<M: Message>(&mut self, time: Duration, message: M) -> Result<TimerId, Full> {
         self.body.calls.set_timer(self.world.now.after(time.max(SHORTEST)), payload(&message))
     }

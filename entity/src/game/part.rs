@@ -76,7 +76,8 @@ pub trait Entity: Part {
     type Parent: Lineage;
     /// Whether it is a node of the tree only, and cannot be created.
     const ABSTRACT: bool = false;
-    /// Flags of a new entity, in addition to those of the types above.
+    /// Flags of a new entity, in addition to those of the types above. A type below one that leaves
+    /// [`Flags::SUPPORT_MIGRATE`] out says [`Flags::NONE`], or it gets it back.
     const FLAGS: Flags = Flags::DEFAULT;
     /// Stable number on the wire to clients; none: clients are not told of it.
     const CLIENT_KIND: Option<u8> = None;

@@ -17,16 +17,13 @@ use crate::game::part::{Component, ComponentList, Entity, Lineage, Position};
 /// Collects types. What is named twice is taken once.
 #[derive(Debug, Default)]
 pub struct TypesBuilder {
-    /// By name, then by Rust name: whatever the order of registration, the result is the same.
-    drafts: BTreeMap<(&'static str, &'static str), Draft>,
+    components: Drafts,
+    entities: Drafts,
     ids: BTreeSet<TypeId>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Draft {
-    Entity(fn() -> PartInfo),
-    Component(fn() -> PartInfo),
-}
+/// Parts by name, then by Rust name: whatever the order of registration, the result is the same.
+type Drafts = BTreeMap<(&'static str, &'static str), fn() -> PartInfo>;
 
 impl TypesBuilder {
     /// With an entity type, those above it and the components that they list.
@@ -45,7 +42,7 @@ impl TypesBuilder {
 
     pub(crate) fn add_entity<T: Entity>(&mut self) {
         if self.ids.insert(TypeId::of::<T>()) {
-            self.drafts.insert((T::NAME, type_name::<T>()), Draft::Entity(draft_entity::<T>));
+            self.entities.insert((T::NAME, type_name::<T>()), draft_entity::<T>);
             T::Parent::enrol(self);
             list::<T>().listed.iter().for_each(|listed| (listed.enrol)(self));
         }
@@ -53,17 +50,14 @@ impl TypesBuilder {
 
     pub(crate) fn add_component<C: Component>(&mut self) {
         if self.ids.insert(TypeId::of::<C>()) {
-            self.drafts.insert((C::NAME, type_name::<C>()), Draft::Component(|| PartInfo::of::<C>(None)));
+            self.components.insert((C::NAME, type_name::<C>()), || PartInfo::of::<C>(None));
         }
     }
 
     /// In the order of names. Components draw their numbers first: a body's array is as long as the highest of them.
     fn draw(&self) -> Vec<PartInfo> {
-        let drafts = |wanted: fn(&Draft) -> Option<fn() -> PartInfo>| {
-            self.drafts.values().filter_map(wanted).map(|draw| draw()).collect::<Vec<_>>()
-        };
-        let mut parts = drafts(|draft| if let Draft::Component(draw) = draft { Some(*draw) } else { None });
-        parts.extend(drafts(|draft| if let Draft::Entity(draw) = draft { Some(*draw) } else { None }));
+        let drafts = self.components.values().chain(self.entities.values());
+        let mut parts: Vec<_> = drafts.map(|draw| draw()).collect();
         parts.sort_by_key(|part| (part.name(), part.rust_name));
         parts
     }

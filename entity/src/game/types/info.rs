@@ -32,8 +32,8 @@ pub(crate) struct PartInfo {
     pub(super) migrations: Vec<Migration>,
     pub(super) entity: Option<EntityInfo>,
     make: fn() -> Box<dyn AnyPart>,
-    read: fn(&[u8]) -> Result<Box<dyn AnyPart>, String>,
-    read_saved: fn(Value) -> Result<Box<dyn AnyPart>, String>,
+    read: fn(&[u8]) -> Made,
+    read_saved: fn(Value) -> Made,
 }
 
 /// What an entity type says beside its own part.
@@ -47,9 +47,12 @@ pub(super) struct EntityInfo {
     pub(super) stands: fn(&dyn AnyPart) -> Option<Position>,
 }
 
+/// A part, or why there is none.
+type Made = Result<Box<dyn AnyPart>, String>;
 /// How bytes of some version become a part.
-type Reading<'t> = &'t dyn Fn(&[u8]) -> Result<Box<dyn AnyPart>, String>;
-type SavedReading<'t> = &'t dyn Fn(Value) -> Result<Box<dyn AnyPart>, String>;
+type Reading<'t> = &'t dyn Fn(&[u8]) -> Made;
+/// How fields that some version saved become a part.
+type SavedReading<'t> = &'t dyn Fn(Value) -> Made;
 
 impl PartInfo {
     pub(super) fn of<P: Part>(entity: Option<EntityInfo>) -> Self {
