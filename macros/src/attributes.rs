@@ -89,7 +89,7 @@ impl Options {
     }
 
     fn take(&mut self, meta: &ParseNestedMeta<'_>, keys: &[&str]) -> syn::Result<()> {
-        let key = key_of(meta, &format!("`{}`", self.attribute), keys)?;
+        let key = key_of(meta, keys)?;
         if self.written.contains(&key) {
             return Err(syn::Error::new(key.span(), format!("`{key}` is written twice")));
         }
@@ -136,7 +136,7 @@ impl FieldOptions {
         let mut options = Self::default();
         for found in attributes.iter().filter(|found| found.path().is_ident(attribute)) {
             found.parse_nested_meta(|meta| {
-                let key = key_of(&meta, "a field", keys)?;
+                let key = key_of(&meta, keys)?;
                 if key == "transient" {
                     options.transient = true;
                 } else {
@@ -153,12 +153,12 @@ impl FieldOptions {
     }
 }
 
-fn key_of(meta: &ParseNestedMeta<'_>, owner: &str, keys: &[&str]) -> syn::Result<Ident> {
+fn key_of(meta: &ParseNestedMeta<'_>, keys: &[&str]) -> syn::Result<Ident> {
     let key = meta.path.require_ident()?;
     if keys.contains(&key.to_string().as_str()) {
         return Ok(key.clone());
     }
-    Err(unknown(key, &format!("key of {owner}"), keys))
+    Err(unknown(key, "key", keys))
 }
 
 /// A number of a version, from 1.

@@ -25,6 +25,7 @@ use syn::{ImplItem, ItemImpl, Type};
 use self::method::{Method, Role};
 use crate::attributes::Options;
 use crate::names::type_text;
+use crate::shown_at;
 
 pub(crate) fn expand(arguments: TokenStream, mut block: ItemImpl) -> TokenStream {
     let mut faults = Vec::new();
@@ -118,27 +119,30 @@ fn behaviour(block: &ItemImpl, methods: &[Method], private: &TokenStream) -> Tok
 
 /// The line of a method in the table.
 fn row(method: &Method, part: &Type, private: &TokenStream) -> Option<TokenStream> {
-    let Method { ident, context, conditions, output, .. } = method;
-    let (bound, passed) = if *context { (quote!(cx), quote!(, cx)) } else { (quote!(_), TokenStream::new()) };
+    let (bound, passed) = method.context();
     let row = match &method.role {
         Role::Hook(_) => return None,
         Role::Handler { callers, message } => {
             let callers = callers.constant(private);
-            let call = quote_spanned!(*output=> Self::#ident(part, message #passed));
-            quote_spanned!(message.span()=> table.on::<#message>(#callers, |part, message, #bound| #call);)
+            let call = method.call(quote!(part, message #passed));
+            let at = shown_at(message.span());
+            quote_spanned!(at=> table.on::<#message>(#callers, |part, message, #bound| #call);)
         }
         Role::Answer { message } => {
-            let call = quote_spanned!(*output=> Self::#ident(part, answer #passed));
-            quote_spanned!(message.span()=> table.on_answer::<#message>(|part, answer, #bound| #call);)
+            let call = method.call(quote!(part, answer #passed));
+            quote_spanned!(shown_at(message.span())=> table.on_answer::<#message>(|part, answer, #bound| #call);)
         }
         Role::Migration { from, old } => {
             let text =
                 format!("`migrate_from({from})` reads an earlier version, so the part's `version` is above {from}");
-            quote_spanned! {from.span()=>
-                const _: () = ::core::assert!(#from < <#part as #private::Part>::VERSION, #text);
-                table.migrate_from::<#old>(#from, Self::#ident);
+            let call = method.call(quote!(old));
+            let version = quote_spanned!(shown_at(from.span())=> #from < <#part as #private::Part>::VERSION);
+            quote! {
+                const _: () = ::core::assert!(#version, #text);
+                table.migrate_from::<#old>(#from, |old| #call);
             }
         }
     };
+    let conditions = &method.conditions;
     Some(quote!(#(#conditions)* { #row }))
 }

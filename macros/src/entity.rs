@@ -8,7 +8,7 @@ use syn::{DeriveInput, parse_quote};
 use crate::attributes::{Options, Place};
 use crate::fields::NamedField;
 use crate::names::unknown;
-use crate::{fields, part};
+use crate::{fields, part, shown_at};
 
 const KEYS: [&str; 9] = ["name", "version", "parent", "kind", "flags", "components", "abstract", "position", "crate"];
 
@@ -22,7 +22,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     let (private, ident) = (options.private(), &input.ident);
     let parent = options.parent.clone().unwrap_or_else(|| parse_quote!(()));
     let is_abstract = options.is_abstract;
-    let flags = flags(&options, &private);
+    let flags = flags(&options, &private)?;
     let kind = options
         .kind
         .as_ref()
@@ -44,19 +44,26 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     part::expand(input, &options, &fields, &own)
 }
 
-/// What every entity has, with those that are set and without those that are not.
-fn flags(options: &Options, private: &TokenStream) -> TokenStream {
-    let flags = options.flags.iter().fold(quote!(#private::Flags::DEFAULT), |flags, flag| {
+/// Those that are set, beside the parent's; a type without a parent begins with what every entity has.
+fn flags(options: &Options, private: &TokenStream) -> syn::Result<TokenStream> {
+    if let (Some(taken), Some(_)) = (options.flags.iter().find(|flag| !flag.set), &options.parent) {
+        let text = "a type has all flags of its parent: only one without a `parent` can leave out a default";
+        return Err(syn::Error::new_spanned(taken, text));
+    }
+    let first = if options.parent.is_some() { quote!(NONE) } else { quote!(DEFAULT) };
+    let flags = options.flags.iter().fold(quote!(#private::Flags::#first), |flags, flag| {
         let constant = flag.constant(private);
         let change = if flag.set { quote!(with) } else { quote!(without) };
-        quote_spanned!(flag.span()=> #flags.#change(#constant))
+        quote_spanned!(shown_at(flag.span())=> #flags.#change(#constant))
     });
-    quote!(const FLAGS: #private::Flags = #flags;)
+    Ok(quote!(const FLAGS: #private::Flags = #flags;))
 }
 
 fn components(options: &Options, private: &TokenStream) -> Option<TokenStream> {
-    let listed =
-        options.components.iter().map(|component| quote_spanned!(component.span()=> list.with::<#component>();));
+    let listed = options
+        .components
+        .iter()
+        .map(|component| quote_spanned!(shown_at(component.span())=> list.with::<#component>();));
     let listed: Vec<_> = listed.collect();
     (!listed.is_empty()).then(|| {
         quote! {
@@ -69,14 +76,14 @@ fn components(options: &Options, private: &TokenStream) -> Option<TokenStream> {
 
 fn position(place: &Place, fields: &[NamedField<'_>], private: &TokenStream) -> syn::Result<TokenStream> {
     let read = match place {
-        Place::Method(method) => quote_spanned!(method.span()=> self.#method()),
+        Place::Method(method) => quote_spanned!(shown_at(method.span())=> self.#method()),
         Place::Field(field) => {
             if !fields.iter().any(|known| known.ident == field) {
                 let known: Vec<_> = fields.iter().map(|known| known.ident.to_string()).collect();
                 let known: Vec<_> = known.iter().map(String::as_str).collect();
                 return Err(unknown(field, "field", &known));
             }
-            quote_spanned!(field.span()=> self.#field)
+            quote_spanned!(shown_at(field.span())=> self.#field)
         }
     };
     let option = quote!(::core::option::Option);

@@ -36,6 +36,7 @@ mod part;
 mod state;
 
 use proc_macro::TokenStream;
+use proc_macro2::Span;
 use syn::{DeriveInput, ItemImpl, parse_macro_input};
 
 /// Declares an entity type: a struct with named fields, which are its state, and which registers itself.
@@ -48,7 +49,7 @@ use syn::{DeriveInput, ItemImpl, parse_macro_input};
 /// | `version = 2` | version of the state, from 1 | 1 |
 /// | `parent = Actor` | type that this one is a kind of; its components and flags come along | none |
 /// | `kind = 1` | number on the clients' wire, 0 to 255 | clients see none |
-/// | `flags(is_player, BOSS)` | flags that it has; `!flag` takes one of the defaults away | `Flags::DEFAULT` |
+/// | `flags(is_player, BOSS)` | flags that it has beside its parent's; without a parent, beside `Flags::DEFAULT`, of which `!flag` leaves one out | none beside those |
 /// | `components(Health, Bag)` | components that each gets, in this order | none |
 /// | `abstract` | only a node of the tree: there is none of exactly this type | it can be created |
 /// | `position = at`, `= at()` | field or method (`&self`) that is its `Position` | it is nowhere |
@@ -87,7 +88,6 @@ use syn::{DeriveInput, ItemImpl, parse_macro_input};
 /// impl Behaviour for Player {}
 ///
 /// assert_eq!((Player::NAME, Player::VERSION), ("player", 2));
-/// # fn main() {}
 /// ```
 #[proc_macro_derive(Entity, attributes(entity))]
 pub fn derive_entity(input: TokenStream) -> TokenStream {
@@ -246,6 +246,11 @@ pub fn derive_state(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn handlers(arguments: TokenStream, block: TokenStream) -> TokenStream {
     behaviour::expand(arguments.into(), parse_macro_input!(block as ItemImpl)).into()
+}
+
+/// Where an error in code of ours is shown; lints know that the code is not the game's.
+fn shown_at(place: Span) -> Span {
+    Span::call_site().located_at(place)
 }
 
 fn derive(input: TokenStream, expand: fn(&DeriveInput) -> syn::Result<proc_macro2::TokenStream>) -> TokenStream {

@@ -15,10 +15,12 @@
 //! Leaves out: what the fields' types do to become bytes; serde asks them.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Fields, FieldsNamed, Generics, Visibility, parse_quote};
 
 use crate::attributes::{FieldOptions, Options};
+use crate::shown_at;
 
 /// What a field is that is not in the text that a type is read from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(crate) fn serde(input: &DeriveInput, options: &Options, missing: Missing) ->
     let mirror = mirror(input, options.attribute)?;
     let (ident, generics) = (&input.ident, &mirror.generics);
     let (_, arguments, _) = generics.split_for_impl();
-    let remote = quote!(#ident #arguments).to_string();
+    let remote = ident.to_string();
     let serde_text = serde.to_string();
     let bounds = bounds(generics, &serde);
     let default = (missing == Missing::Default && has_fields(&mirror.data)).then(|| quote!(default,));
@@ -48,9 +50,12 @@ pub(crate) fn serde(input: &DeriveInput, options: &Options, missing: Missing) ->
     let (deserialize_impl, _, deserialize_where) = deserialize_generics.split_for_impl();
     let mirror_path = quote!(<__Mirror #arguments>);
 
+    let travelling = travelling(&mirror, &private);
     Ok(quote! {
+        #travelling
+
         #[derive(#serde::Serialize, #serde::Deserialize)]
-        #[serde(remote = #remote, crate = #serde_text, #default #bounds deny_unknown_fields)]
+        #[serde(remote = #remote, crate = #serde_text, #default #bounds, deny_unknown_fields)]
         #[allow(dead_code)]
         #mirror
 
@@ -111,6 +116,18 @@ fn strip(field: &mut Field, attribute: &str) -> syn::Result<()> {
     Ok(())
 }
 
+/// Asks the types of the fields whether they travel, before serde does. In a generic type that depends.
+fn travelling(mirror: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
+    let fields: Vec<_> = match &mirror.data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let types = fields.iter().filter(|field| field.attrs.is_empty()).map(|field| &field.ty);
+    let questions = types.map(|ty| quote_spanned!(shown_at(ty.span())=> #private::travels::<#ty>();));
+    mirror.generics.params.is_empty().then(|| quote!(const _: fn() = || { #(#questions)* };))
+}
+
 fn has_fields(data: &Data) -> bool {
     matches!(data, Data::Struct(data) if !data.fields.is_empty())
 }
@@ -123,12 +140,13 @@ fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
     generics
 }
 
-/// The bounds of the mirror, which serde would otherwise guess from the fields.
-fn bounds(generics: &Generics, serde: &TokenStream) -> Option<TokenStream> {
+/// The bounds of the mirror, which serde would otherwise guess from the fields; without any it would ask for a mirror
+/// that has a `Default`.
+fn bounds(generics: &Generics, serde: &TokenStream) -> TokenStream {
     let bound = |name: TokenStream| {
         let parameters = generics.type_params().map(|parameter| &parameter.ident);
         quote!(#(#parameters: #name),*).to_string()
     };
     let (serialize, deserialize) = (bound(quote!(#serde::Serialize)), bound(quote!(#serde::de::DeserializeOwned)));
-    generics.type_params().next().map(|_| quote!(bound(serialize = #serialize, deserialize = #deserialize),))
+    quote!(bound(serialize = #serialize, deserialize = #deserialize))
 }

@@ -34,10 +34,10 @@ fn fault(name: &str) -> Option<String> {
     let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
     let goes_on = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if !begins || !name.bytes().all(goes_on) {
-        return Some("it begins with a letter of a-z and goes on with a-z, 0-9 and _".to_owned());
+        return Some("names begin with a letter of a-z and go on with a-z, 0-9 and _".to_owned());
     }
     let bytes = name.len();
-    (bytes > NAME_BYTES_MAX).then(|| format!("it has {bytes} bytes, and {NAME_BYTES_MAX} are the most"))
+    (bytes > NAME_BYTES_MAX).then(|| format!("names have at most {NAME_BYTES_MAX} bytes, and this has {bytes}"))
 }
 
 /// `Walker` is `walker`, `HTTPServer` is `http_server`, `HealthV1` is `health_v1`.
@@ -65,7 +65,7 @@ pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
     let nearest = known.iter().copied().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     let hint = match nearest.filter(|nearest| likeness(nearest) >= SIMILAR) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("there is {}", list(known)),
+        None => format!("here can be {}", list(known)),
     };
     syn::Error::new(word.span(), format!("unknown {what} `{text}`: {hint}"))
 }
@@ -73,7 +73,7 @@ pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
 fn list(words: &[&str]) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {
-        None => "none".to_owned(),
+        None => "none at all".to_owned(),
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
@@ -126,7 +126,7 @@ mod tests {
     fn a_misspelt_word_is_told_the_nearest_and_a_strange_one_all() {
         let told = |word: &str| unknown(&format_ident!("{word}"), "key", &["name", "version"]).to_string();
         assert_eq!(told("verison"), "unknown key `verison`: did you mean `version`?");
-        assert_eq!(told("colour"), "unknown key `colour`: there is `name` and `version`");
+        assert_eq!(told("colour"), "unknown key `colour`: here can be `name` and `version`");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The hooks of `Behaviour`, and how a method of the game becomes one.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 
 use super::method::Method;
 
@@ -57,17 +57,17 @@ impl Hook {
     /// The method of the trait, which calls the game's.
     pub(super) fn expand(&self, method: &Method, private: &TokenStream) -> TokenStream {
         let hook = format_ident!("{}", self.name);
-        let Method { ident, context, conditions, output, .. } = method;
+        let conditions = &method.conditions;
         let argument = self.argument.map(|(name, _)| format_ident!("{name}"));
         let kind = self.argument.map(|(_, kind)| format_ident!("{kind}"));
         let (argument, kind): (Vec<_>, Vec<_>) = (argument.into_iter().collect(), kind.into_iter().collect());
-        let (bound, passed) = if *context { (quote!(cx), quote!(, cx)) } else { (quote!(_), TokenStream::new()) };
+        let (bound, passed) = method.context();
         let returns = match self.output {
             Output::Nothing => TokenStream::new(),
             Output::Result => quote!(-> ::core::result::Result<(), ::std::string::String>),
             Output::Leave => quote!(-> #private::Leave),
         };
-        let call = quote_spanned!(*output=> Self::#ident(self #(, #argument)* #passed));
+        let call = method.call(quote!(self #(, #argument)* #passed));
         quote! {
             #(#conditions)*
             fn #hook(&mut self, #(#argument: &#private::#kind,)* #bound: &mut #private::Context<'_>) #returns {

@@ -8,7 +8,8 @@
 //! no mark                            a method like any other
 //! ```
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, GenericArgument, ImplItemFn, LitInt, PathArguments, PathSegment, Receiver, ReturnType};
 use syn::{Signature, Type};
@@ -16,17 +17,17 @@ use syn::{Signature, Type};
 use super::hook::{HOOKS, Hook};
 use super::mark::{Callers, Mark};
 use crate::names::unknown;
+use crate::shown_at;
 
 /// A method that the part's behaviour calls.
 pub(super) struct Method {
     pub(super) ident: Ident,
     pub(super) role: Role,
-    /// Whether it wants the context.
-    pub(super) context: bool,
+    takes_context: bool,
     /// The `#[cfg(..)]` that it stands under.
     pub(super) conditions: Vec<Attribute>,
-    /// Where an error about what it returns points.
-    pub(super) output: Span,
+    /// Where an error about what it returns is shown.
+    output: Span,
 }
 
 pub(super) enum Role {
@@ -48,8 +49,21 @@ impl Method {
             ReturnType::Type(_, output) => output.span(),
         };
         let conditions = item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
-        let (ident, context) = (signature.ident.clone(), parameters.context.is_some());
-        Ok(Some(Self { ident, role, context, conditions, output }))
+        let (ident, takes_context) = (signature.ident.clone(), parameters.context.is_some());
+        Ok(Some(Self { ident, role, takes_context, conditions, output }))
+    }
+
+    /// How the context is bound, and passed on as the last argument, if the method takes it.
+    pub(super) fn context(&self) -> (TokenStream, TokenStream) {
+        if self.takes_context { (quote!(cx), quote!(, cx)) } else { (quote!(_), TokenStream::new()) }
+    }
+
+    /// The call of the method.
+    pub(super) fn call(&self, arguments: TokenStream) -> TokenStream {
+        let at = shown_at(self.output);
+        let mut called = self.ident.clone();
+        called.set_span(at);
+        quote_spanned!(at=> Self::#called(#arguments))
     }
 }
 
