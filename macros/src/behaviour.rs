@@ -33,11 +33,14 @@ pub(crate) fn expand(arguments: TokenStream, mut block: ItemImpl) -> TokenStream
         faults.push(fault);
         Options::default()
     });
-    faults.extend(check_block(&block).err());
-    let methods = read_methods(&mut block, &mut faults);
+    let mut methods = read_methods(&mut block, &mut faults);
     faults.extend(twins(&methods));
-    let behaviour =
-        if faults.is_empty() { behaviour(&block, &methods, &options.private()) } else { TokenStream::new() };
+    if !faults.is_empty() {
+        // A behaviour that does nothing: else every use of the part would be an error, too.
+        methods.clear();
+    }
+    let behaviour = check_block(&block).map(|()| behaviour(&block, &methods, &options.private()));
+    let behaviour = behaviour.unwrap_or_else(|fault| fault.to_compile_error());
     let faults = faults.iter().map(syn::Error::to_compile_error);
     quote! {
         #block
@@ -48,16 +51,12 @@ pub(crate) fn expand(arguments: TokenStream, mut block: ItemImpl) -> TokenStream
 
 fn check_block(block: &ItemImpl) -> syn::Result<()> {
     if let Some((_, of, _)) = &block.trait_ {
-        return Err(syn::Error::new_spanned(
-            of,
-            "`#[handlers]` stands on `impl Type { .. }`; it writes the impl of `Behaviour` itself",
-        ));
+        let text = "`#[handlers]` stands on `impl Type { .. }`; it writes the impl of `Behaviour` itself";
+        return Err(syn::Error::new_spanned(of, text));
     }
     if !block.generics.params.is_empty() {
-        return Err(syn::Error::new_spanned(
-            &block.generics,
-            "a part has no generics: its name stands for one type on every node",
-        ));
+        let text = "a part has no generics: its name stands for one type on every node";
+        return Err(syn::Error::new_spanned(&block.generics, text));
     }
     Ok(())
 }

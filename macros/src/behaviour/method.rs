@@ -181,15 +181,9 @@ fn answered(ty: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &last(ty).filter(|last| last.ident == "Answered")?.arguments else {
         return None;
     };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(message)) => Some(message),
-        _ => None,
-    }
+    if let Some(GenericArgument::Type(message)) = arguments.args.first() { Some(message) } else { None }
 }
 
 fn last(ty: &Type) -> Option<&PathSegment> {
-    match ty {
-        Type::Path(path) => path.path.segments.last(),
-        _ => None,
-    }
+    if let Type::Path(path) = ty { path.path.segments.last() } else { None }
 }
