@@ -21,7 +21,7 @@
 //! | `names` | names, and what a misspelt word was meant to be |
 //!
 //! Keeps: an error points at the word that is wrong and says what would be right; the expansion names nothing but
-//! `::slipgate::__private` (or what `crate = ".."` names) and `::core`.
+//! `::slipgate::__private` (or what `crate = ".."` names), `::core` and `::std`.
 //! Leaves out: what only all types together can tell, such as a name that is taken; the type registry checks that.
 
 mod attributes;

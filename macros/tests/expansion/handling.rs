@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use slipgate::__private::{
-    Answered, AskError, Body, CallError, Caller, Context, Data, Description, Effect, Entity, Hook, Identity, Incoming,
-    Lookup, Moment, Part, SceneInfo, Tag, Types, World, payload, unguarded,
+    Answered, AskError, Body, CallError, Caller, Context, Data, Description, Effect, Entity, Flags, Hook, Identity,
+    Incoming, Lookup, Moment, Part, Position, SceneInfo, Tag, Types, World, payload, unguarded,
 };
 use slipgate::{Handle, LookupError, OnlineId, PersistId, PlayerId, RangeId, SceneId};
 use slipgate_macros::{Component, Entity, Message, handlers};
@@ -20,7 +20,7 @@ struct Strike {
 }
 
 #[derive(Entity, Default, PartialEq, Debug)]
-#[entity(components(Nerves))]
+#[entity(components(Nerves), position = stand())]
 struct Duelist {
     left_of_other: Option<u32>,
     fault: Option<String>,
@@ -39,6 +39,10 @@ impl Duelist {
             Ok(left) => self.left_of_other = Some(left),
             Err(error) => self.fault = Some(error.to_string()),
         }
+    }
+
+    fn stand(&self) -> Position {
+        Position { x: 4.0, y: if self.fault.is_some() { 0.0 } else { 2.0 } }
     }
 
     #[from(client)]
@@ -74,6 +78,28 @@ impl Nerves {
         self.felt.push(what.to_owned());
     }
 }
+
+#[derive(Entity, Default, Debug)]
+#[entity(flags(
+    is_client_visible,
+    is_dead,
+    is_player,
+    is_monster,
+    is_trap,
+    is_global,
+    is_combat,
+    is_ghost,
+    support_ghost,
+    support_migrate,
+    support_aoi_max_limit,
+    is_main_player,
+    is_other_player,
+    is_observer_player
+))]
+struct Banner {}
+
+#[handlers]
+impl Banner {}
 
 struct Nobody;
 
@@ -196,9 +222,21 @@ fn a_part_reads_the_state_of_its_earlier_version() {
 }
 
 #[test]
+fn all_flags_with_a_name_can_be_set_by_it() {
+    let named = (0..64).map(|bit| Flags(1 << bit)).filter(|flag| !flag.to_string().starts_with("bit_"));
+    assert_eq!(Banner::FLAGS, named.fold(Flags::NONE, Flags::with));
+}
+
+#[test]
+fn a_position_may_be_what_a_method_says() {
+    let body = types_of::<Duelist>().create_of(Duelist::default(), identity(1)).expect("it is not abstract");
+    assert_eq!(body.position(), Some(Position { x: 4.0, y: 2.0 }));
+}
+
+#[test]
 fn declared_types_are_found_without_a_list_of_them() {
     let types = Types::linked().expect("nothing is wrong with them");
-    assert_eq!(types.entities().map(|kind| kind.name()).collect::<Vec<_>>(), ["actor", "hero", "duelist"]);
+    assert_eq!(types.entities().map(|kind| kind.name()).collect::<Vec<_>>(), ["actor", "hero", "banner", "duelist"]);
     assert_eq!(types.components().collect::<Vec<_>>(), ["health", "nerves", "oven"]);
     assert_eq!((Duelist::NAME, Duelist::CLIENT_KIND), ("duelist", None));
 }
