@@ -17,6 +17,7 @@
 //! | [`handle`] | a reference that dies with its entity |
 //! | [`runtime`] | slots and generations; spawn, look-up, despawn, all O(1) |
 //! | [`index`] | from online ids to slots, for look-ups only |
+//! | [`grid`] | who stands near whom |
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
 //! | [`body`] | what an entity type must be able to do to live in a scene |
 //! | [`codec`] | bytes from values and back, with a limit |
@@ -28,8 +29,7 @@
 #[doc(hidden)]
 pub mod __private;
 pub mod body;
-pub mod codec;
-pub mod game;
+pub mod grid;
 pub mod handle;
 pub mod id;
 pub mod index;
@@ -37,8 +37,8 @@ pub mod map;
 pub mod runtime;
 pub mod walker;
 
-pub use body::{ApplyError, Body, Effect};
-pub use game::Returned;
+pub use body::{ApplyError, Body, Effect, Returned};
+pub use grid::Grid;
 pub use handle::Handle;
 pub use id::{
     EntityId, LocalId, OnlineId, ParseIdError, ParseSceneError, PersistId, PlayerId, RangeId, SceneId, TypeName,
