@@ -7,6 +7,7 @@
 //!
 //! | module | measures |
 //! |---|---|
+//! | `slots` | the table of a scene's entities: time and memory |
 //! | `routing` | who owns an entity, and where a message to it goes |
 //! | `in_process` | a message through router and scene, in one process |
 //! | `remote` | messages and round trips between two processes |
@@ -18,6 +19,7 @@
 
 mod block;
 mod driver;
+mod held;
 mod in_process;
 mod measure;
 mod member;
@@ -29,6 +31,7 @@ mod raw;
 mod remote;
 mod report;
 mod routing;
+mod slots;
 
 use std::io::Write;
 
@@ -66,7 +69,8 @@ fn run(wanted: &[&str]) -> Result<()> {
 
 type Measure = fn(usize) -> Result<Vec<Section>>;
 
-const SECTIONS: [(&str, Measure); 6] = [
+const SECTIONS: [(&str, Measure); 7] = [
+    ("slots", slots::sections),
     ("routing", routing::sections),
     ("in-process", in_process::sections),
     ("messages", remote::messages),

@@ -5,13 +5,17 @@
 //! | ractor, kameo | a router actor casts to one of 64 counting actors, on a runtime of one thread, as ours does, without logs and metrics |
 //! | NATS | a server between two clients, each message to one of 64 subjects |
 //! | Erlang | a node casts to 64 servers of another |
+//! | slotmap, hecs, bevy_ecs | keep entities of 16 bytes, as a scene's runtime does |
 //!
 //! Between processes a batch of 64 is acknowledged as one. Programs that are not installed are left out.
 
+mod with_bevy;
 mod with_erlang;
+mod with_hecs;
 mod with_kameo;
 mod with_nats;
 mod with_ractor;
+mod with_slotmap;
 
 use std::process::{Command, Stdio};
 
@@ -21,10 +25,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Result;
 use tokio::runtime::{Builder, Runtime};
 
+pub(crate) use self::with_bevy::WithBevy;
 pub(crate) use self::with_erlang::WithErlang;
+pub(crate) use self::with_hecs::WithHecs;
 pub(crate) use self::with_kameo::WithKameo;
 pub(crate) use self::with_nats::WithNats;
 pub(crate) use self::with_ractor::WithRactor;
+pub(crate) use self::with_slotmap::WithSlotmap;
 use crate::block::MESSAGE;
 
 /// A message and the number of the actor that it is for.

@@ -139,6 +139,7 @@ mod tests {
 
     use super::*;
     use crate::RangeId;
+    use crate::dice::Dice;
 
     fn id(range: u32, counter: u32) -> OnlineId {
         OnlineId::new(RangeId(range), counter)
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_index_agrees_with_an_ordered_map() {
-        let mut rng = Lcg(1204);
+        let mut rng = Dice::of(1204);
         let mut index = OnlineIndex::default();
         let mut reference = BTreeMap::new();
         for step in 0..20_000 {
@@ -202,15 +203,6 @@ mod tests {
             }
             assert_eq!(index.get(id), reference.get(&id).copied(), "step {step}: get {id}");
             assert_eq!(index.len(), reference.len(), "step {step}: len");
-        }
-    }
-    /// Knuth's linear congruential generator; the upper bits are good enough for choices.
-    struct Lcg(u64);
-
-    impl Lcg {
-        fn below(&mut self, bound: u32) -> u32 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            u32::try_from(self.0 >> 33).expect("31 bits") % bound
         }
     }
 }

@@ -29,7 +29,8 @@
 #[doc(hidden)]
 pub mod __private;
 pub mod body;
-pub mod grid;
+#[cfg(test)]
+mod dice;
 pub mod handle;
 pub mod id;
 pub mod index;
@@ -46,5 +47,6 @@ pub use id::{
 pub use index::OnlineIndex;
 pub use map::FixedMap;
 pub use runtime::hooks::{Hooks, NoHooks};
+pub use runtime::pool::Pool;
 pub use runtime::{LookupError, Runtime, SlotsExhausted};
 pub use walker::{WALKER_TYPE, WALKER_VERSION, Walker};

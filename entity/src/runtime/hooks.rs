@@ -1,10 +1,8 @@
 //! Where payloads come from and where they go: the seam for a pool.
 //!
 //! A scene that spawns and despawns thousands of projectiles a second wants to use their memory
-//! again. Its payload type is then a box, and its [`Hooks`] a pool of boxes. Scenes that do not care
-//! use [`NoHooks`], which costs nothing.
-//!
-//! Leaves out: a pool. What is kept, and how much of it, is the game's choice.
+//! again. Its payload type is then a box, and its [`Hooks`] a [`Pool`](super::pool::Pool), or what the game
+//! makes itself. Payloads that lie in the slot use [`NoHooks`], which costs nothing.
 
 /// Called by [`Runtime::acquire`](super::Runtime::acquire) and [`Runtime::release`](super::Runtime::release).
 ///

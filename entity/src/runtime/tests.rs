@@ -1,9 +1,18 @@
 //! The runtime case by case.
+//!
+//! | module | holds |
+//! |---|---|
+//! | here | spawn, look-up, despawn; handles that are zero, of another scene, or of the dead; used up generations; hooks |
+//! | `growth` | how the table takes room; two million spawns |
+//! | `model` | random operations against an ordered map |
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+
+mod growth;
+mod model;
 
 const HERE: SceneId = SceneId(1);
 

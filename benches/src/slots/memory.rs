@@ -1,0 +1,114 @@
+//! What entities take beside their payload, and what it costs to grow.
+
+use std::hint::black_box;
+
+use anyhow::Result;
+use slipgate_cluster::ownership::Ownership;
+use slipgate_cluster::{Own, Session};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
+
+use super::tables::{ByHandle, Payload, Roomy, Table};
+use super::{BEVY, HECS, MILLION, OURS, SLOTMAP, goal, payload};
+use crate::held::{Held, held_by};
+use crate::measure::{Contestant, compete, cpu_ns_each};
+use crate::peers::{WithBevy, WithHecs, WithSlotmap};
+use crate::report::{Bound, Goal, Section};
+
+pub(super) fn sections(rounds: usize) -> Result<Vec<Section>> {
+    Ok(vec![each(rounds)?, peak(rounds)?, slowest(rounds)?])
+}
+
+fn each(rounds: usize) -> Result<Section> {
+    let table = |name: &str, held: fn() -> Held| contestant(name, move || per_entity(held()) - PAYLOAD);
+    let lines = compete(
+        rounds,
+        vec![
+            contestant(IDLE, || per_entity(grown::<Roomy>()) - PAYLOAD + per_entity(owned())),
+            table(ROOMY, grown::<Roomy>),
+            table(OURS, grown::<ByHandle>),
+            contestant("`Ownership`", || per_entity(owned())),
+            table(SLOTMAP, grown::<WithSlotmap>),
+            table(HECS, grown::<WithHecs>),
+            table(BEVY, grown::<WithBevy>),
+        ],
+    )?;
+    let goals = vec![Goal { of: IDLE, over: None, bound: Bound::AtMost(40.0) }];
+    Ok(Section { title: "Memory of 1000000 idle entities".to_owned(), unit: "bytes each beyond its payload", lines, goals })
+}
+
+fn peak(rounds: usize) -> Result<Section> {
+    let table = |name: &str, held: fn() -> Held| {
+        contestant(name, move || {
+            let held = held();
+            held.peak as f64 / held.bytes as f64
+        })
+    };
+    let lines = compete(
+        rounds,
+        vec![
+            table(ROOMY, grown::<Roomy>),
+            table(OURS, grown::<ByHandle>),
+            table(SLOTMAP, grown::<WithSlotmap>),
+            table(HECS, grown::<WithHecs>),
+            table(BEVY, grown::<WithBevy>),
+        ],
+    )?;
+    let goals = vec![Goal { of: ROOMY, over: None, bound: Bound::AtMost(1.2) }];
+    Ok(Section { title: "Growth to 1000000 entities".to_owned(), unit: "highest bytes held / held in the end", lines, goals })
+}
+
+fn slowest(rounds: usize) -> Result<Section> {
+    let lines = compete(
+        rounds,
+        vec![
+            contestant(ROOMY, slowest_batch::<Roomy>),
+            contestant(OURS, slowest_batch::<ByHandle>),
+            contestant(SLOTMAP, slowest_batch::<WithSlotmap>),
+            contestant(HECS, slowest_batch::<WithHecs>),
+            contestant(BEVY, slowest_batch::<WithBevy>),
+        ],
+    )?;
+    let title = "Slowest 1000 spawns on the way to 1000000 entities".to_owned();
+    Ok(Section { title, unit: "CPU us", lines, goals: vec![goal(ROOMY, SLOTMAP, 0.5)] })
+}
+
+fn contestant<'a>(name: &str, figure: impl Fn() -> f64 + 'a) -> Contestant<'a> {
+    (name.to_owned(), Box::new(move || Ok(figure())))
+}
+
+/// A million entities that are spawned one after the other.
+fn grown<T: Table>() -> Held {
+    let mut table = T::default();
+    let ((), held) = held_by(|| (0..MILLION).for_each(|number| drop(black_box(table.spawn(payload(number))))));
+    held
+}
+
+/// A million entities of one owner.
+fn owned() -> Held {
+    let own = Own::new(Session::new(1, 1), SceneId(1));
+    let mut ownership = Ownership::default();
+    let ((), held) = held_by(|| {
+        for counter in 0..MILLION {
+            ownership.assign(OnlineId::new(RangeId(3), counter), own);
+        }
+    });
+    held
+}
+
+fn slowest_batch<T: Table>() -> f64 {
+    let mut table = T::default();
+    let batches = (0..MILLION / BATCH).map(|_| {
+        cpu_ns_each(1000, || (0..BATCH).for_each(|number| drop(black_box(table.spawn(payload(number))))))
+    });
+    batches.fold(0.0, f64::max)
+}
+
+fn per_entity(held: Held) -> f64 {
+    held.bytes as f64 / f64::from(MILLION)
+}
+
+const IDLE: &str = "`Runtime` of a scene that knows its capacity, and `Ownership`";
+const ROOMY: &str = "`Runtime` of a scene that knows its capacity";
+const PAYLOAD: f64 = size_of::<Payload>() as f64;
+/// Spawns whose time is taken together.
+const BATCH: u32 = 1000;
