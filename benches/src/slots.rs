@@ -73,7 +73,7 @@ fn spawns(rounds: usize) -> Result<Section> {
         rounds,
         vec![
             spawn::<Array<THOUSAND_ROWS>>(ARRAY),
-            spawn::<ByHandle>(OURS),
+            spawn::<ByLocalId>(OURS),
             spawn::<WithSlotmap>(SLOTMAP),
             spawn::<WithHecs>(HECS),
             spawn::<WithBevy>(BEVY),
@@ -106,7 +106,7 @@ fn respawns(rounds: usize) -> Result<Section> {
         rounds,
         vec![
             respawn::<Array<MILLION_ROWS>>(ARRAY),
-            respawn::<ByHandle>(OURS),
+            respawn::<ByLocalId>(OURS),
             respawn::<WithSlotmap>(SLOTMAP),
             respawn::<WithHecs>(HECS),
             respawn::<WithBevy>(BEVY),
@@ -135,7 +135,7 @@ fn turnover<const ROWS: usize>(rounds: usize, entities: u32) -> Result<Section> 
         rounds,
         vec![
             turn_over::<Array<ROWS>>(ARRAY, entities),
-            turn_over::<ByHandle>(OURS, entities),
+            turn_over::<ByLocalId>(OURS, entities),
             turn_over::<WithSlotmap>(SLOTMAP, entities),
             turn_over::<WithHecs>(HECS, entities),
             turn_over::<WithBevy>(BEVY, entities),
@@ -193,7 +193,7 @@ const MILLION: u32 = 1_000_000;
 const MILLION_ROWS: usize = 1 << 20;
 const LOOK_UPS: usize = 1 << 21;
 const TURNS: usize = 1 << 20;
-/// New tables that are filled one after the other, so few that they stay in the L2 cache.
-const TABLES: usize = 16;
-const BATCHES: usize = 16;
+/// New tables that are filled one after the other: so few that the allocator does not give their memory back between.
+const TABLES: usize = 4;
+const BATCHES: usize = 64;
 const SEED: u64 = 1204;

@@ -39,18 +39,21 @@ impl Handle {
 
     /// The life number `generation` of the slot that `id` names.
     #[must_use]
+    #[inline]
     pub fn new(id: EntityId, generation: u32) -> Self {
         Self { id, generation }
     }
 
     /// Scene and slot.
     #[must_use]
+    #[inline]
     pub fn id(self) -> EntityId {
         self.id
     }
 
     /// Which life of the slot, from 1; 0 is no life.
     #[must_use]
+    #[inline]
     pub fn generation(self) -> u32 {
         self.generation
     }
@@ -59,6 +62,7 @@ impl Handle {
     ///
     /// None where the sequence number needs more than 32 bits: no runtime hands out such a handle.
     #[must_use]
+    #[inline]
     pub fn local(self) -> Option<LocalId> {
         let slot = u32::try_from(self.id.seq()).ok()?;
         Some(LocalId::new(self.generation, slot))

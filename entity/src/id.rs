@@ -44,6 +44,7 @@ impl SceneId {
 
     /// The number: the lower 16 bits.
     #[must_use]
+    #[inline]
     pub fn number(self) -> u16 {
         (self.0 & 0xffff) as u16
     }
@@ -56,6 +57,7 @@ impl SceneId {
 
     /// The first scene of the same number.
     #[must_use]
+    #[inline]
     pub fn first(self) -> Self {
         Self::from(self.number())
     }
@@ -122,6 +124,7 @@ impl EntityId {
     /// assert_eq!((id.scene(), id.seq()), (SceneId(1), 42));
     /// ```
     #[must_use]
+    #[inline]
     pub fn new(scene: SceneId, seq: u64) -> Self {
         assert!(seq <= Self::SEQ_MAX, "sequence number {seq} is above {}", Self::SEQ_MAX);
         Self(u64::from(scene.number()) << 48 | seq)
@@ -129,12 +132,14 @@ impl EntityId {
 
     /// Scene in the upper 16 bits; the first of its number, for which later ones are no others here.
     #[must_use]
+    #[inline]
     pub fn scene(self) -> SceneId {
         SceneId::from((self.0 >> 48) as u16)
     }
 
     /// Sequence number in the lower 48 bits.
     #[must_use]
+    #[inline]
     pub fn seq(self) -> u64 {
         self.0 & Self::SEQ_MAX
     }
@@ -155,18 +160,21 @@ pub struct LocalId(u64);
 impl LocalId {
     /// Packs a generation and a slot.
     #[must_use]
+    #[inline]
     pub fn new(generation: u32, slot: u32) -> Self {
         Self(u64::from(generation) << 32 | u64::from(slot))
     }
 
     /// Generation in the upper 32 bits.
     #[must_use]
+    #[inline]
     pub fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
     /// Slot in the lower 32 bits.
     #[must_use]
+    #[inline]
     pub fn slot(self) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "the lower 32 bits are wanted")]
         let slot = self.0 as u32;

@@ -1,18 +1,18 @@
 //! The table of a scene's entities: slots, each with a generation.
 //!
 //! ```text
-//! slots   0: gen 1 ann     1: gen 4 (vacant)     2: gen 2 bob     3: gen 1 (vacant)
-//! free    3, 1   <- the next spawn takes 1 and makes it gen 5; then 3; then a new slot 4
+//! slots   0: gen 1 ann     1: vacant     2: gen 2 bob     3: vacant
+//! free    3: gen 1, 1: gen 4   <- the next spawn takes 1 and makes it gen 5; then 3; then a new slot 4
 //! ```
 //!
-//! A slot keeps its generation while it is vacant and raises it when it is used again. So an old
+//! The generation of a slot is kept while it is vacant and rises when it is used again. So an old
 //! handle finds nobody (`NotFound`) until the slot has a new tenant, and then is told that it is
 //! `Stale`. A slot whose last generation was used is retired: it never goes back on the stack,
 //! because one more generation would bring old handles back to life.
 //!
 //! Vacant slots are kept on a stack of their own rather than chained through the slots: after a
 //! mass despawn a chain makes each spawn wait for the cache miss of the one before it, measured ten
-//! times slower at a million slots. The price is four bytes for each vacant slot.
+//! times slower at a million slots. The price is eight bytes for each vacant slot.
 //!
 //! Slots lie in one array, because pages make every look-up a fifth to a third slower. It grows in few steps:
 //! a first one of 32 KiB, then all that [`with_room_for`](Runtime::with_room_for) named, then by doubling. So a
@@ -27,6 +27,7 @@
 //! Leaves out: threads (a scene owns its runtime), what a payload is, ids that leave the process.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use thiserror::Error;
 
@@ -60,14 +61,22 @@ mod tests;
 pub struct Runtime<T, H = NoHooks> {
     scene: SceneId,
     slots: Vec<Slot<T>>,
-    free: Vec<u32>,
+    /// Vacant slots, each with the generation of its last tenant.
+    free: Vec<LocalId>,
     retired: usize,
     slots_max: u32,
     /// Slots that are taken room for at once.
     room: u32,
     /// Generation of a slot's first tenant.
-    first: u32,
+    first: NonZeroU32,
     hooks: H,
+}
+
+/// A slot to be used, and the generation of its next tenant.
+#[derive(Clone, Copy)]
+struct Vacancy {
+    slot: u32,
+    generation: NonZeroU32,
 }
 
 /// Why a handle finds no entity. Nothing was changed.
@@ -142,13 +151,16 @@ impl<T, H> Runtime<T, H> {
     /// [`highest`](Self::highest_generation) of an earlier runtime of the same scene number.
     #[must_use]
     pub fn with_first_generation(self, first: u32) -> Self {
-        Self { first: first.max(FIRST_GENERATION), ..self }
+        Self { first: NonZeroU32::new(first).unwrap_or(FIRST_GENERATION), ..self }
     }
 
     /// No handle that was ever given out here has a higher generation. O(`cap`).
     #[must_use]
     pub fn highest_generation(&self) -> u32 {
-        self.slots.iter().map(Slot::generation).max().unwrap_or(self.first - 1)
+        let living = self.slots.iter().filter_map(|slot| Some(slot.tenant()?.0));
+        let vacant = self.free.iter().map(|vacant| vacant.generation());
+        let retired = (self.retired > 0).then_some(u32::MAX);
+        living.chain(vacant).chain(retired).max().unwrap_or(self.first.get() - 1)
     }
 
     /// Puts a value into a slot: the one vacated last, or a new one.
@@ -156,6 +168,7 @@ impl<T, H> Runtime<T, H> {
     /// # Errors
     ///
     /// If every slot is in use or retired; the value comes back.
+    #[inline]
     pub fn spawn(&mut self, value: T) -> Result<Handle, SlotsExhausted<T>> {
         let Some(vacancy) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value }) };
         Ok(self.occupy(vacancy, value))
@@ -208,11 +221,21 @@ impl<T, H> Runtime<T, H> {
     /// # Errors
     ///
     /// See [`LookupError`]; a second despawn by the same handle finds nobody.
+    #[inline]
     pub fn despawn(&mut self, handle: Handle) -> Result<T, LookupError> {
-        let id = self.resolve(handle)?;
+        self.despawn_local(self.resolve(handle)?)
+    }
+
+    /// Takes out the entity that `id` names in this runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_local`](Self::get_local).
+    #[inline]
+    pub fn despawn_local(&mut self, id: LocalId) -> Result<T, LookupError> {
         let value = self.slots.get_mut(index(id.slot())).ok_or(LookupError::NotFound)?.take(id.generation())?;
         if id.generation() < u32::MAX {
-            self.free.push(id.slot());
+            self.free.push(id);
         } else {
             self.retired += 1;
         }
@@ -286,27 +309,29 @@ impl<T, H> Runtime<T, H> {
     }
 
     /// The slot and generation that the next spawn gets, if there is one.
-    fn vacancy(&self) -> Option<LocalId> {
-        let Some(&slot) = self.free.last() else {
+    #[inline]
+    fn vacancy(&self) -> Option<Vacancy> {
+        let Some(last) = self.free.last() else {
             let slot = u32::try_from(self.slots.len()).ok().filter(|&slot| slot < self.slots_max)?;
-            return Some(LocalId::new(self.first, slot));
+            return Some(Vacancy { slot, generation: self.first });
         };
-        let used = self.slots[index(slot)].generation();
-        Some(LocalId::new(used.checked_add(1).expect("a slot on the free stack has a generation left"), slot))
+        let next = last.generation().checked_add(1).and_then(NonZeroU32::new);
+        let generation = next.expect("a slot on the free stack has a generation left");
+        Some(Vacancy { slot: last.slot(), generation })
     }
 
-    fn occupy(&mut self, vacancy: LocalId, value: T) -> Handle {
-        let slot = Slot::Occupied { generation: vacancy.generation(), value };
-        match self.free.pop() {
-            Some(top) => self.slots[index(top)] = slot,
-            None => {
-                if self.slots.len() == self.slots.capacity() {
-                    self.grow();
-                }
-                self.slots.push(slot);
+    #[inline]
+    fn occupy(&mut self, vacancy: Vacancy, value: T) -> Handle {
+        let slot = Slot::of(vacancy.generation, value);
+        if self.free.pop().is_some() {
+            self.slots[index(vacancy.slot)] = slot;
+        } else {
+            if self.slots.len() == self.slots.capacity() {
+                self.grow();
             }
+            self.slots.push(slot);
         }
-        handle(self.scene, vacancy)
+        vacancy.handle(self.scene)
     }
 
     /// Takes room for one more slot at least.
@@ -342,7 +367,7 @@ impl<T, H: Hooks<T>> Runtime<T, H> {
     pub fn acquire(&mut self, fill: impl FnOnce(Handle, &mut T)) -> Result<Handle, SlotsExhausted<()>> {
         let Some(vacancy) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value: () }) };
         let mut payload = self.hooks.alloc();
-        fill(handle(self.scene, vacancy), &mut payload);
+        fill(vacancy.handle(self.scene), &mut payload);
         Ok(self.occupy(vacancy, payload))
     }
 
@@ -373,6 +398,13 @@ fn index(slot: u32) -> usize {
     slot as usize
 }
 
+impl Vacancy {
+    #[inline]
+    fn handle(self, scene: SceneId) -> Handle {
+        handle(scene, LocalId::new(self.generation.get(), self.slot))
+    }
+}
+
 #[inline]
 fn handle(scene: SceneId, id: LocalId) -> Handle {
     Handle::new(EntityId::new(scene, u64::from(id.slot())), id.generation())
@@ -383,6 +415,6 @@ fn handle(scene: SceneId, id: LocalId) -> Handle {
 const FIRST_STEP_BYTES: usize = 32 << 10;
 
 /// Lowest generation of a slot's first tenant: above that of the zero handle.
-const FIRST_GENERATION: u32 = 1;
+const FIRST_GENERATION: NonZeroU32 = NonZeroU32::MIN;
 
 const _: () = assert!(usize::BITS >= u32::BITS, "a slot number is an array index");

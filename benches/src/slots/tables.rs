@@ -98,8 +98,8 @@ impl Table for ByLocalId {
         self.0.spawn(payload).local().expect("a runtime's handle has a local id")
     }
 
-    fn despawn(&mut self, _: LocalId) -> bool {
-        unreachable!("a despawn is by handle")
+    fn despawn(&mut self, id: LocalId) -> bool {
+        self.0.0.despawn_local(id).is_ok()
     }
 
     fn sum(&mut self, ids: &[LocalId]) -> u64 {

@@ -1,65 +1,62 @@
-//! One slot of the table: its generation, and its tenant if it has one.
+//! One slot of the table: its tenant, if it has one.
 //!
-//! The enum's tag and the generation share eight bytes, so that a 16-byte payload costs 24.
+//! The generation of a tenant is never 0, so 0 in its place says that the slot is vacant: a 16-byte payload costs
+//! 24 bytes, and a look-up loads one word for both questions. The generation of a slot's last tenant waits
+//! with the slot's number on the stack of vacancies, so that a spawn need not read the slot.
 
-use std::mem;
+use std::num::NonZeroU32;
 
 use super::LookupError;
 
-/// A slot; `generation` is that of its tenant, or of its last one.
+/// A slot; None while it is vacant.
 #[derive(Debug)]
-pub(super) enum Slot<T> {
-    Vacant { generation: u32 },
-    Occupied { generation: u32, value: T },
+pub(super) struct Slot<T>(Option<Tenant<T>>);
+
+#[derive(Debug)]
+struct Tenant<T> {
+    generation: NonZeroU32,
+    value: T,
 }
 
 impl<T> Slot<T> {
-    pub(super) fn generation(&self) -> u32 {
-        match *self {
-            Self::Vacant { generation } | Self::Occupied { generation, .. } => generation,
-        }
+    #[inline]
+    pub(super) fn of(generation: NonZeroU32, value: T) -> Self {
+        Self(Some(Tenant { generation, value }))
     }
 
     #[inline]
     pub(super) fn get(&self, wanted: u32) -> Result<&T, LookupError> {
-        match self {
-            Self::Occupied { generation, value } if *generation == wanted => Ok(value),
-            Self::Occupied { .. } => Err(LookupError::Stale),
-            Self::Vacant { .. } => Err(LookupError::NotFound),
+        match &self.0 {
+            Some(tenant) if tenant.generation.get() == wanted => Ok(&tenant.value),
+            Some(_) => Err(LookupError::Stale),
+            None => Err(LookupError::NotFound),
         }
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, wanted: u32) -> Result<&mut T, LookupError> {
-        match self {
-            Self::Occupied { generation, value } if *generation == wanted => Ok(value),
-            Self::Occupied { .. } => Err(LookupError::Stale),
-            Self::Vacant { .. } => Err(LookupError::NotFound),
+        match &mut self.0 {
+            Some(tenant) if tenant.generation.get() == wanted => Ok(&mut tenant.value),
+            Some(_) => Err(LookupError::Stale),
+            None => Err(LookupError::NotFound),
         }
     }
 
     /// Takes the tenant out if it is of the wanted generation.
+    #[inline]
     pub(super) fn take(&mut self, wanted: u32) -> Result<T, LookupError> {
         self.get(wanted)?;
-        match mem::replace(self, Self::Vacant { generation: wanted }) {
-            Self::Occupied { value, .. } => Ok(value),
-            Self::Vacant { .. } => unreachable!("a slot that answered for generation {wanted} has a tenant"),
-        }
+        Ok(self.0.take().ok_or(LookupError::NotFound)?.value)
     }
 
     pub(super) fn tenant(&self) -> Option<(u32, &T)> {
-        match self {
-            Self::Occupied { generation, value } => Some((*generation, value)),
-            Self::Vacant { .. } => None,
-        }
+        self.0.as_ref().map(|tenant| (tenant.generation.get(), &tenant.value))
     }
 
     pub(super) fn tenant_mut(&mut self) -> Option<(u32, &mut T)> {
-        match self {
-            Self::Occupied { generation, value } => Some((*generation, value)),
-            Self::Vacant { .. } => None,
-        }
+        self.0.as_mut().map(|tenant| (tenant.generation.get(), &mut tenant.value))
     }
 }
 
-const _: () = assert!(size_of::<Slot<[u64; 2]>>() == 24, "tag and generation share eight bytes");
+const _: () = assert!(size_of::<Slot<[u64; 2]>>() == 24, "generation and its alignment take eight bytes");
+const _: () = assert!(size_of::<Slot<Box<u64>>>() == 16, "a box and its generation take 16 bytes");

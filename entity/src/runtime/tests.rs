@@ -25,10 +25,10 @@ fn runtime_of<const N: usize>(values: [&'static str; N]) -> (Runtime<&'static st
 
 /// A runtime whose slot 0 is vacant and was last used under `generation`.
 fn runtime_used_until(generation: u32) -> Runtime<&'static str> {
-    let mut runtime = Runtime::new(HERE);
-    runtime.slots.push(Slot::Vacant { generation });
-    runtime.free.push(0);
-    runtime
+    let mut runtime = Runtime::new(HERE).with_first_generation(generation);
+    let last = runtime.spawn("the last one").expect("there is room");
+    runtime.despawn(last).expect("it lives");
+    runtime.with_first_generation(1)
 }
 
 #[test]
