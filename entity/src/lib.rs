@@ -16,6 +16,7 @@
 //! | [`id`] | the newtypes that name scenes, entities and players |
 //! | [`handle`] | a reference that dies with its entity |
 //! | [`runtime`] | slots and generations; spawn, look-up, despawn, all O(1) |
+//! | [`registry`] | a runtime with indexes by online and persist id |
 //! | [`index`] | from online ids to slots, for look-ups only |
 //! | [`grid`] | who stands near whom |
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
@@ -35,6 +36,7 @@ pub mod handle;
 pub mod id;
 pub mod index;
 pub mod map;
+pub mod registry;
 pub mod runtime;
 pub mod walker;
 
@@ -46,6 +48,7 @@ pub use id::{
 };
 pub use index::OnlineIndex;
 pub use map::FixedMap;
+pub use registry::Registry;
 pub use runtime::hooks::{Hooks, NoHooks};
 pub use runtime::pool::Pool;
 pub use runtime::{LookupError, Runtime, SlotsExhausted};
