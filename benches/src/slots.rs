@@ -13,8 +13,8 @@ use std::hint::black_box;
 use anyhow::{Result, ensure};
 use fastrand::Rng;
 
-pub(crate) use self::tables::{Payload, Table};
 use self::tables::{Array, ByHandle, ByLocalId};
+pub(crate) use self::tables::{Payload, Table};
 use crate::measure::{Contestant, compete, cpu_ns_each};
 use crate::peers::{WithBevy, WithHecs, WithSlotmap};
 use crate::report::{Bound, Goal, Section};

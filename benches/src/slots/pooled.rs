@@ -28,9 +28,9 @@ fn contestant<H: Hooks<Box<Block>> + 'static>(name: &str, at_once: usize, hooks:
         Ok(cpu_ns_each(repeats * at_once, || {
             for number in 0..repeats {
                 let fill = [number as u64; 32];
-                handles.extend((0..at_once).map(|_| {
-                    runtime.acquire(|_, payload| **payload = Block(fill)).expect("there is room")
-                }));
+                handles.extend(
+                    (0..at_once).map(|_| runtime.acquire(|_, payload| **payload = Block(fill)).expect("there is room")),
+                );
                 for handle in handles.drain(..) {
                     runtime.release(handle).expect("it was spawned just now");
                 }

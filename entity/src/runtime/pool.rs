@@ -31,7 +31,6 @@ use super::{Runtime, SceneId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pool<T> {
-    #[expect(clippy::vec_box, reason = "the boxes themselves are what is used again")]
     boxes: Vec<Box<T>>,
     boxes_max: usize,
 }
