@@ -44,4 +44,4 @@ fn contestant<H: Hooks<Box<Block>> + 'static>(name: &str, at_once: usize, hooks:
 struct Block([u64; 32]);
 
 const ALLOCATED: &str = "`Box` from the allocator";
-const POOLED: &str = "`Pool`, the default of boxes";
+const POOLED: &str = "`Pool`, of `Runtime::pooled`";

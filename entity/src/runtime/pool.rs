@@ -4,8 +4,8 @@
 //! release  ->  [ box, box, box ]  ->  acquire        at most `boxes_max` wait; one more is freed
 //! ```
 //!
-//! A boxed payload of 256 bytes is spawned and despawned in a third of the time that the allocator takes for one,
-//! and in a twentieth where a thousand come and go at once (`docs/measured.md`). A payload in the slot itself needs
+//! Spawning and despawning a boxed payload of 256 bytes takes 0.7x of the time that it takes with the allocator, and
+//! 0.36x where a thousand come and go at once (`docs/measured.md`). A payload in the slot itself needs
 //! no pool: it has no memory of its own.
 //!
 //! Keeps: never more than its bound; the box that came last goes first, because the cache still has it.
