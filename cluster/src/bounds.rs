@@ -62,6 +62,9 @@ pub const LABEL_BYTES: usize = 128;
 /// Longest text of why an entity is parked, in bytes. A longer one is cut.
 pub const PARKED_BYTES: usize = 512;
 
+/// Longest text of why an entity will not leave, in bytes: a sentence. A longer one is cut.
+pub const VETO_BYTES: usize = 200;
+
 /// Ranges that one session may ask for. Each is 2^32 ids; an honest node asks for the next when three quarters of
 /// one are used.
 pub const RANGES_PER_SESSION: u64 = 1_024;

@@ -16,7 +16,7 @@
 //! |---|---|
 //! | refused as full, draining, closing, no such scene, already there | the target is struck for everybody; the next one |
 //! | refused for its type or version | the target is struck for that type; the next one |
-//! | too large, or the target cannot read it | the entity is kept, with that reason |
+//! | too large, or the target cannot read it; it does not move, or will not | the entity is kept, with that reason |
 //! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
 //! | not here any more | gone: somebody else despawned or moved it |
 //!
@@ -339,7 +339,10 @@ impl Evacuation {
                     self.wait_for_turn(entity);
                 }
                 Refusal::Busy { .. } => self.rest(entity, None, now),
-                Refusal::TooLarge { .. } | Refusal::Unreadable { .. } => self.keep(entity, Kept::Refused(refusal)),
+                Refusal::TooLarge { .. }
+                | Refusal::Unreadable { .. }
+                | Refusal::NotMovable
+                | Refusal::Vetoed { .. } => self.keep(entity, Kept::Refused(refusal)),
             },
             Outcome::Timeout { .. } | Outcome::NodeLost => self.rest(entity, Some(to), now),
             Outcome::Cancelled | Outcome::Undecided | Outcome::HomeUnreachable => self.rest(entity, None, now),

@@ -7,6 +7,7 @@ use slipgate_entity::{SceneId, TypeName};
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::bounds::VETO_BYTES;
 use crate::record::Epoch;
 
 /// Names one attempt to move one entity: a UUID of version 4 made at the source.
@@ -104,6 +105,25 @@ pub enum Refusal {
     /// The target takes nobody in: it is being closed.
     #[error("the scene is closing")]
     Closing,
+    /// Entities of its kind stay where they are: its flags say so.
+    #[error("it is of those that do not move")]
+    NotMovable,
+    /// The entity itself will not leave now.
+    #[error("it may not leave: {reason}")]
+    Vetoed {
+        /// What its game code says; at most [`VETO_BYTES`].
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// The same, with what game code says of it cut to its bound.
+    pub(crate) fn bounded(mut self) -> Self {
+        if let Self::Vetoed { reason } = &mut self {
+            reason.truncate(reason.floor_char_boundary(VETO_BYTES));
+        }
+        self
+    }
 }
 
 /// How an attempt to move ended, and so where the entity is.

@@ -162,7 +162,10 @@ impl Town {
             let number = self.issue();
             let (ticket, id) = (Some(Ticket(number.into())), MoveId(Uuid::from_u128(number.into())));
             self.people[BORN + index].1 = to;
-            self.tell(at, Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0 }));
+            self.tell(
+                at,
+                Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0, objection: None }),
+            );
             if index % 50 == 0 {
                 // Some have left before others set out, and what was said to them follows.
                 self.deliver();

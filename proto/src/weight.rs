@@ -26,7 +26,10 @@ pub fn weight(message: &Message) -> usize {
         Message::Control(Control::Bequest { legacy: Legacy::Page { records, .. }, .. }) => {
             records.iter().map(|record| CLAIM_BYTES + record.label.as_ref().map_or(0, String::len)).sum()
         }
-        Message::Control(Control::Refused { reason: Refusal::Unreadable { reason }, .. }) => reason.len(),
+        Message::Control(Control::Refused {
+            reason: Refusal::Unreadable { reason } | Refusal::Vetoed { reason },
+            ..
+        }) => reason.len(),
         Message::Control(Control::Refused { reason: Refusal::NoType { type_name }, .. }) => type_name.0.len(),
         Message::Control(Control::Reserve(reserve)) => reserve.type_name.0.len(),
         Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {

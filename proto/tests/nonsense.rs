@@ -91,7 +91,8 @@ fn a_move_under_way_ends_with_an_answer_whatever_peers_say() {
         for round in 0..200u64 {
             let to = Own::new(Session::new(2, 1), SceneId(2));
             let id = MoveId(Uuid::from_u128(u128::from(round % 4)));
-            let request = MoveRequest { ticket: None, id, entity: honest(2), to: Ok(to), body_bytes: 10 };
+            let request =
+                MoveRequest { ticket: None, id, entity: honest(2), to: Ok(to), body_bytes: 10, objection: None };
             stage.give(Input::Migrate(request));
             for _ in 0..20 {
                 let message = match speaker.below(4) {
@@ -140,7 +141,14 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
     let mut stage = Stage::new(Limits::default());
     let to = Own::new(Session::new(2, 1), SceneId(2));
     let id = MoveId(Uuid::from_u128(1));
-    stage.give(Input::Migrate(MoveRequest { ticket: None, id, entity: honest(0), to: Ok(to), body_bytes: 1 }));
+    stage.give(Input::Migrate(MoveRequest {
+        ticket: None,
+        id,
+        entity: honest(0),
+        to: Ok(to),
+        body_bytes: 1,
+        objection: None,
+    }));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
         let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false, base: Epoch::ZERO };
         let control = Control::RecordIs { entity: honest(0), record, nonce: None };

@@ -262,6 +262,8 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
             Refusal::AlreadyThere => "already_there",
             Refusal::Busy { .. } => "busy",
             Refusal::Unreadable { .. } => "unreadable",
+            Refusal::NotMovable => "not_movable",
+            Refusal::Vetoed { .. } => "vetoed",
         }),
         Outcome::Timeout { .. } => failed("timeout"),
         Outcome::NodeLost => failed("node_lost"),

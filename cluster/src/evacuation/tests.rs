@@ -162,12 +162,14 @@ fn a_target_that_does_not_know_a_type_is_struck_for_that_type_alone() {
 
 #[test]
 fn what_cannot_go_anywhere_is_kept_with_its_reason_and_the_others_go_on() {
-    let (mut world, _) = World::with(2, 1);
-    let large = Refusal::TooLarge { bytes: 9, bytes_max: 8 };
-    assert_eq!(moves_in(&world.ended(1, refused(large.clone()))), [(2, 1)]);
-    let out = world.ended(2, moved());
-    assert_eq!(kept(&out), [(1, Kept::Refused(large))]);
-    assert_eq!(done(&out).map(|done| done.moved), Some(1));
+    let veto = Refusal::Vetoed { reason: "in combat".to_owned() };
+    for why in [Refusal::TooLarge { bytes: 9, bytes_max: 8 }, Refusal::NotMovable, veto] {
+        let (mut world, _) = World::with(2, 1);
+        assert_eq!(moves_in(&world.ended(1, refused(why.clone()))), [(2, 1)]);
+        let out = world.ended(2, moved());
+        assert_eq!(kept(&out), [(1, Kept::Refused(why))]);
+        assert_eq!(done(&out).map(|done| done.moved), Some(1));
+    }
 }
 
 #[test]

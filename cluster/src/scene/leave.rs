@@ -16,7 +16,7 @@ use crate::{Epoch, Now, Session};
 
 impl Scene {
     pub(super) fn migrate(&mut self, request: MoveRequest, now: Now, out: &mut Vec<Output>) {
-        let MoveRequest { ticket, id, entity, to, body_bytes } = request;
+        let MoveRequest { ticket, id, entity, to, body_bytes, objection } = request;
         let Some(live) = self.live.get(&entity) else {
             return reject(ticket, MoveError::NotOwner { entity }, out);
         };
@@ -32,6 +32,7 @@ impl Scene {
             Ok(own) if own == self.me => Some(Refusal::AlreadyThere),
             // A scene that ends settles what it has begun, and begins nothing more.
             Ok(_) if self.doors == Doors::Shut => Some(Refusal::Draining),
+            Ok(_) if objection.is_some() => objection.map(Refusal::bounded),
             Ok(_) if bytes > self.limits.state_bytes => {
                 Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
             }

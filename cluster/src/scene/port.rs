@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::Amount;
 use crate::message::{Identity, Message, Parked, Payload, Prepare, Sender};
-use crate::moves::{Cost, MoveError, MoveId, Outcome};
+use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal};
 use crate::stream::{End, SendStream, StreamId};
 use crate::{Epoch, Own, Place, Session, View};
 
@@ -156,6 +156,8 @@ pub struct MoveRequest {
     pub to: Result<Own, SceneId>,
     /// Encoded size of the body now.
     pub body_bytes: u64,
+    /// What the entity itself says against it, if so.
+    pub objection: Option<Refusal>,
 }
 
 /// A stream that its sender leaves behind: it is gone, or has had nothing more to say for a while.

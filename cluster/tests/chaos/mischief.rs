@@ -1,7 +1,7 @@
 //! What befalls a world: messages, spawns, despawns, moves of every kind, cancels, lost peers, cut links.
 
 use slipgate_cluster::message::Identity;
-use slipgate_cluster::moves::MoveId;
+use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::router::{self, ToSend};
 use slipgate_cluster::scene::{Input, MoveRequest, Ticket};
 use slipgate_cluster::{Now, Own, Session};
@@ -89,7 +89,9 @@ impl Mischief {
         let known = self.dice.chance(500);
         let bytes = world.stages[stage].bodies.get(&entity).map_or(0, |body| body.encode().len() as u64);
         let body_bytes = if known { bytes } else { 0 };
-        world.tell_scene(stage, Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes }));
+        let veto = || Refusal::Vetoed { reason: "not today".into() };
+        let objection = self.dice.chance(20).then(|| self.dice.pick(&[veto(), Refusal::NotMovable]).cloned()).flatten();
+        world.tell_scene(stage, Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes, objection }));
     }
 
     /// A scene as a rule; at times a number that no scene has, a scene of a session that is long over, or one

@@ -273,6 +273,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Refused(Refusal::AlreadyThere) => "refused: already there",
         Outcome::Refused(Refusal::Busy { .. }) => "refused: busy",
         Outcome::Refused(Refusal::Unreadable { .. }) => "refused: unreadable",
+        Outcome::Refused(Refusal::NotMovable | Refusal::Vetoed { .. }) => "refused: by itself",
         Outcome::Timeout { .. } => "timed out",
         Outcome::NodeLost => "node lost",
         Outcome::Cancelled => "cancelled",

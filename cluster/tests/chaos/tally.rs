@@ -26,7 +26,7 @@ impl Tally {
 }
 
 /// What a run over enough seeds must have met.
-const RARE: [&str; 28] = [
+const RARE: [&str; 29] = [
     "adopted streams",
     "cancelled",
     "closed",
@@ -43,6 +43,7 @@ const RARE: [&str; 28] = [
     "node lost",
     "redirects",
     "refused: busy",
+    "refused: by itself",
     "refused: full",
     "refused: no scene",
     "refused: too large",

@@ -107,6 +107,7 @@ impl Stage {
                 entity,
                 to: Ok(to),
                 body_bytes: 0,
+                objection: None,
             }),
             Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },
             Cue::Despawn { number, entity } => Input::Despawn { ticket: Ticket(100 + u64::from(number)), entity },

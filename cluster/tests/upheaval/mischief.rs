@@ -77,7 +77,10 @@ impl Mischief {
         let to = world.me(if self.dice.chance(100) { any } else { to });
         let id = MoveId(Uuid::from_u128(u128::from(world.history.number())));
         let ticket = Some(world.history.ask(world.me(stage)));
-        world.tell_scene(stage, Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0 }));
+        world.tell_scene(
+            stage,
+            Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0, objection: None }),
+        );
     }
 
     fn despawn(&mut self, world: &mut World) {

@@ -89,6 +89,8 @@ fn every_reason_to_refuse_a_copy_has_its_number() {
         vector("refusal.busy", &Refusal::Busy { under_way: 4096 }),
         vector("refusal.unreadable", &Refusal::Unreadable { reason: "cut".to_owned() }),
         vector("refusal.closing", &Refusal::Closing),
+        vector("refusal.not_movable", &Refusal::NotMovable),
+        vector("refusal.vetoed", &Refusal::Vetoed { reason: "in combat".to_owned() }),
     ];
     check("refusal", &vectors);
     check_variants::<Refusal>(&vectors);

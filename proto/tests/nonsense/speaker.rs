@@ -184,7 +184,8 @@ impl Speaker {
     }
 
     fn refusal(&mut self) -> Refusal {
-        match self.below(6) {
+        match self.below(7) {
+            6 => Refusal::Vetoed { reason: "no".repeat(self.pick([0, 1, 10_000])) },
             0 => Refusal::NoScene { scene: SceneId(9) },
             1 => Refusal::NoType { type_name: self.type_name() },
             2 => Refusal::TooLarge { bytes: self.number(), bytes_max: self.number() },

@@ -130,8 +130,7 @@ impl Driver {
 
     /// Move `counter` of entity `counter`, under ticket `counter`.
     pub(super) fn migrate(&mut self, counter: u32, to: Result<Own, SceneId>) -> Vec<Output> {
-        let (ticket, id) = (Some(Ticket(counter.into())), move_id(counter));
-        self.tell(Input::Migrate(MoveRequest { ticket, id, entity: entity(counter), to, body_bytes: 3 }))
+        self.tell(Input::Migrate(MoveRequest { to, ..request(counter, Some(Ticket(counter.into()))) }))
     }
 
     /// An entity sends to entity `to`.
@@ -168,6 +167,12 @@ pub(super) fn epoch(count: u32) -> Epoch {
 
 pub(super) fn move_id(number: u32) -> MoveId {
     MoveId(Uuid::from_u128(number.into()))
+}
+
+/// Move `counter` of entity `counter` to `own(2)`.
+pub(super) fn request(counter: u32, ticket: Option<Ticket>) -> MoveRequest {
+    let (id, entity) = (move_id(counter), entity(counter));
+    MoveRequest { ticket, id, entity, to: Ok(own(2)), body_bytes: 3, objection: None }
 }
 
 pub(super) fn identity() -> Identity {

@@ -2,8 +2,10 @@
 
 use slipgate_entity::SceneId;
 
-use super::super::{Answer, Input, MoveRequest, Output, SpawnRefusal, Ticket};
-use super::driver::{Driver, answers, controls, ended, entity, epoch, identity, move_id, own, rejected, reserved};
+use super::super::{Answer, Event, Input, MoveRequest, Output, SpawnRefusal, Ticket};
+use super::driver::{
+    Driver, answers, controls, ended, entity, epoch, identity, move_id, own, rejected, request, reserved,
+};
 use crate::Limits;
 use crate::message::Control;
 use crate::moves::{MoveError, Outcome, Refusal, Step};
@@ -45,6 +47,32 @@ fn a_state_above_the_sources_limit_is_refused_before_the_freeze() {
 }
 
 #[test]
+fn an_entity_that_does_not_move_or_will_not_is_refused_by_its_own_word_before_anything_is_sent() {
+    let veto = |reason: &str| Refusal::Vetoed { reason: reason.to_owned() };
+    let long = "é".repeat(101);
+    let said = [(Refusal::NotMovable, Refusal::NotMovable), (veto("in combat"), veto("in combat"))];
+    for (objection, told) in said.into_iter().chain([(veto(&long), veto(&long[..200])), (veto(""), veto(""))]) {
+        let mut driver = Driver::active();
+        let out =
+            driver.tell(Input::Migrate(MoveRequest { objection: Some(objection), ..request(1, Some(Ticket(1))) }));
+        assert!(matches!(&out[0], Output::Event(Event::MoveBegan { .. })));
+        assert_eq!((ended(&out), answers(&out).len()), (vec![Outcome::Refused(told)], 1));
+        assert!(controls(&out).is_empty());
+        assert_eq!((driver.phase(1), driver.scene.moves_under_way()), (Some("active"), 0));
+    }
+}
+
+#[test]
+fn whoever_objects_to_a_move_that_leads_nowhere_is_not_asked() {
+    let mut driver = Driver::active();
+    let nowhere = MoveRequest { objection: Some(Refusal::NotMovable), to: Err(SceneId(9)), ..request(1, None) };
+    assert_eq!(
+        ended(&driver.tell(Input::Migrate(nowhere))),
+        [Outcome::Refused(Refusal::NoScene { scene: SceneId(9) })]
+    );
+}
+
+#[test]
 fn more_moves_at_once_than_the_scene_allows_are_refused() {
     let mut driver = Driver::active_with(Limits { moves_per_scene: 1, ..Limits::default() });
     driver.spawn(2);
@@ -55,8 +83,7 @@ fn more_moves_at_once_than_the_scene_allows_are_refused() {
 #[test]
 fn a_move_that_nobody_waits_for_is_told_all_the_same() {
     let mut driver = Driver::active();
-    let request = MoveRequest { ticket: None, id: move_id(1), entity: entity(1), to: Ok(own(1)), body_bytes: 0 };
-    let out = driver.tell(Input::Migrate(request));
+    let out = driver.tell(Input::Migrate(MoveRequest { to: Ok(own(1)), ..request(1, None) }));
     assert_eq!((ended(&out).len(), answers(&out).len()), (1, 0));
 }
 
