@@ -7,6 +7,7 @@ mod walker;
 
 use std::sync::Arc;
 
+use slipgate_cluster::schema::Schema;
 use slipgate_entity::{Body, OnlineId, TypeName};
 use thiserror::Error;
 pub use walker::WalkerType;
@@ -100,10 +101,10 @@ impl Types {
         self.types.iter().find(|known| known.name().0 == name)
     }
 
-    /// Names and versions.
+    /// What can be read: each type in its own version.
     #[must_use]
-    pub fn versions(&self) -> Vec<(TypeName, u16)> {
-        self.types.iter().map(|known| (known.name(), known.version())).collect()
+    pub fn schema(&self) -> Schema {
+        self.types.iter().map(|known| (known.name(), known.version(), known.version())).collect()
     }
 
     /// Names, for people.

@@ -173,7 +173,7 @@ pub(crate) fn scene_with(entities: impl Iterator<Item = OnlineId>) -> Scene {
     let settings = Settings {
         me: me(),
         capacity: u32::MAX,
-        types: vec![(type_name.clone(), 1)],
+        schema: [(type_name.clone(), 1, 1)].into_iter().collect(),
         limits: Limits::default(),
         on_panic: OnPanic::Park,
     };

@@ -62,6 +62,9 @@ pub const LABEL_BYTES: usize = 128;
 /// Longest text of why an entity is parked, in bytes. A longer one is cut.
 pub const PARKED_BYTES: usize = 512;
 
+/// Parts of one entity that may move: its type and its components. Beyond it a move is refused.
+pub const PARTS: usize = 64;
+
 /// Longest text of why an entity will not leave, in bytes: a sentence. A longer one is cut.
 pub const VETO_BYTES: usize = 200;
 

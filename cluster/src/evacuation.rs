@@ -15,7 +15,8 @@
 //! | how a move ends | what follows |
 //! |---|---|
 //! | refused as full, draining, closing, no such scene, already there | the target is struck for everybody; the next one |
-//! | refused for its type or version | the target is struck for that type; the next one |
+//! | refused for its type or its version | the target is struck for that type; the next one |
+//! | refused for a component or its version | the target is struck for that entity; the next one |
 //! | too large, or the target cannot read it; it does not move, or will not | the entity is kept, with that reason |
 //! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
 //! | not here any more | gone: somebody else despawned or moved it |
@@ -194,7 +195,9 @@ pub struct Evacuation {
 #[derive(Debug)]
 struct Leaver {
     kind: Kind,
-    wait: Wait,
+    /// Targets that cannot read a component of it.
+    refused_by: BTreeSet<Own>,
+    attempts: u32,
     last: Option<Outcome>,
     /// When its turn comes again, if it rests.
     rests_until: Option<Now>,
@@ -285,7 +288,8 @@ impl Evacuation {
         }
         let next = Kind(self.kinds.len());
         let kind = *self.kinds.entry(type_name).or_insert(next);
-        self.leavers.insert(entity, Leaver { kind, wait: Wait::default(), last: None, rests_until: None });
+        self.leavers
+            .insert(entity, Leaver { kind, refused_by: BTreeSet::new(), attempts: 0, last: None, rests_until: None });
         true
     }
 
@@ -334,8 +338,17 @@ impl Evacuation {
                     self.targets.strike(to);
                     self.wait_for_turn(entity);
                 }
-                Refusal::NoType { .. } | Refusal::SchemaDiffers { .. } => {
+                Refusal::NoType { .. } => {
                     self.targets.strike_for(to, kind);
+                    self.wait_for_turn(entity);
+                }
+                Refusal::SchemaDiffers { part, .. } if self.kinds.get(&part) == Some(&kind) => {
+                    self.targets.strike_for(to, kind);
+                    self.wait_for_turn(entity);
+                }
+                Refusal::SchemaDiffers { .. } | Refusal::NoComponent { .. } => {
+                    // Others of its type may not have that component.
+                    leaver.refused_by.insert(to);
                     self.wait_for_turn(entity);
                 }
                 Refusal::Busy { .. } => self.rest(entity, None, now),
@@ -426,7 +439,7 @@ impl Evacuation {
                 continue;
             }
             let leaver = &self.leavers[&entity];
-            match self.targets.choose(leaver.kind, now) {
+            match self.targets.choose(leaver.kind, &leaver.refused_by, now) {
                 Choice::Target(to) => {
                     self.under_way.insert(entity, Some(to));
                     out.push(Output::Move { entity, to });

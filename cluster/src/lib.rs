@@ -28,6 +28,7 @@
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`hosting`] | a node's scenes that are made at run time: opened, cleared, ended |
 //! | [`scene`] | the life of an entity in a scene: apply, freeze, transfer, stage, take over |
+//! | [`schema`] | the parts of an entity, and what a scene can read of them |
 //! | [`stream`] | one sender's numbered messages to one entity; what an entity has applied |
 //! | [`router`] | the streams of tools, and of senders that are gone |
 //! | [`range`] | the node's stock of id ranges |
@@ -60,6 +61,7 @@ pub mod range;
 pub mod record;
 pub mod router;
 pub mod scene;
+pub mod schema;
 pub mod stream;
 pub mod time;
 pub mod view;

@@ -20,6 +20,7 @@ use crate::legacy::Legacy;
 use crate::manager::{ManagerReply, ManagerRequest};
 use crate::moves::{MoveId, Refusal};
 use crate::record::{Epoch, Own, Record};
+use crate::schema::Parts;
 use crate::stream::{Received, SendStream, StreamId};
 use crate::{Place, Session};
 
@@ -286,10 +287,8 @@ pub struct Reserve {
     pub id: MoveId,
     /// Label of the copy that would come.
     pub label: Epoch,
-    /// Its type.
-    pub type_name: TypeName,
-    /// The type's version at the source.
-    pub type_version: u16,
+    /// What it consists of, in the versions of the source.
+    pub parts: Parts,
     /// Encoded size now, in bytes.
     pub bytes: u64,
 }
@@ -341,7 +340,7 @@ pub struct Parked {
 pub struct Identity {
     /// Stable name of its type.
     pub type_name: TypeName,
-    /// Version of the type.
+    /// Version of the type, as whoever hosts it writes it.
     pub type_version: u16,
     /// A name for people; at most 64 bytes.
     pub label: Option<String>,

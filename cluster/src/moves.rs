@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::bounds::VETO_BYTES;
 use crate::record::Epoch;
+use crate::schema::Versions;
 
 /// Names one attempt to move one entity: a UUID of version 4 made at the source.
 ///
@@ -62,13 +63,15 @@ pub enum Refusal {
         /// The type's stable name.
         type_name: TypeName,
     },
-    /// The target knows another version of the type.
-    #[error("the target has version {theirs} of the type, the entity is of version {ours}")]
+    /// The target reads other versions of a part.
+    #[error("its {part} is of version {ours}, the target reads {theirs}")]
     SchemaDiffers {
+        /// The part: the type or a component.
+        part: TypeName,
         /// Version at the source.
         ours: u16,
-        /// Version at the target.
-        theirs: u16,
+        /// Versions that the target reads.
+        theirs: Versions,
     },
     /// The state is larger than one of the two sides allows.
     #[error("its state of {bytes} bytes is above the limit of {bytes_max}")]
@@ -113,6 +116,12 @@ pub enum Refusal {
     Vetoed {
         /// What its game code says; at most [`VETO_BYTES`].
         reason: String,
+    },
+    /// The target does not know a component that the entity has.
+    #[error("the target does not know the component {component}")]
+    NoComponent {
+        /// The component's stable name.
+        component: TypeName,
     },
 }
 

@@ -52,7 +52,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use slipgate_entity::{OnlineId, TypeName};
+use slipgate_entity::OnlineId;
 
 use self::alarm::{Alarm, Alarms};
 use self::arrive::{Reservation, Staged};
@@ -76,6 +76,7 @@ pub use self::waiting::Amount;
 use self::waiting::Waiting;
 use crate::message::{Control, Identity, Message, Nonce, Sender};
 use crate::moves::{MoveId, Refusal};
+use crate::schema::Schema;
 use crate::stream::Known;
 use crate::view::Verdicts;
 use crate::{Limits, Now, Own, Place, Record, View};
@@ -87,8 +88,8 @@ pub struct Settings {
     pub me: Own,
     /// Entities it may hold, those on their way in included.
     pub capacity: u32,
-    /// The types it can host, with their versions.
-    pub types: Vec<(TypeName, u16)>,
+    /// What it can read of entities that come.
+    pub schema: Schema,
     /// Bounds and deadlines.
     pub limits: Limits,
     /// What becomes of an entity whose handler panics.
@@ -100,7 +101,7 @@ pub struct Settings {
 pub struct Scene {
     me: Own,
     capacity: u32,
-    types: Vec<(TypeName, u16)>,
+    schema: Schema,
     limits: Limits,
     on_panic: OnPanic,
     live: Population,
@@ -168,11 +169,11 @@ impl Scene {
     /// An empty scene.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        let Settings { me, capacity, types, limits, on_panic } = settings;
+        let Settings { me, capacity, schema, limits, on_panic } = settings;
         Self {
             me,
             capacity,
-            types,
+            schema,
             limits,
             on_panic,
             live: Population::default(),

@@ -15,6 +15,7 @@ use slipgate_cluster::router::{self, Router, ToSend};
 use slipgate_cluster::scene::{
     Answer, Destination, Input, MoveRequest, OnPanic, Output, Route, Scene, Settings, Ticket,
 };
+use slipgate_cluster::schema::Schema;
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -169,12 +170,12 @@ struct Cluster {
 impl Cluster {
     fn new() -> Self {
         let limits = Limits::default();
-        let types = vec![(TypeName("walker".into()), 1)];
+        let schema: Schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
         let scene = |me| {
             Scene::new(Settings {
                 me,
                 capacity: 8,
-                types: types.clone(),
+                schema: schema.clone(),
                 limits: limits.clone(),
                 on_panic: OnPanic::Park,
             })
@@ -224,6 +225,7 @@ impl Cluster {
                 entity,
                 to: Ok(to),
                 body_bytes: 0,
+                components: Vec::new(),
                 objection: None,
             }),
         );

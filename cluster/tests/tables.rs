@@ -16,6 +16,7 @@ use slipgate_cluster::scene::{
     Answer, Destination, Input, MoveRequest, OnPanic, Output, Scene, Settings, Tables, Ticket,
     answer_for_a_missing_scene,
 };
+use slipgate_cluster::schema::Schema;
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Envelope, Limits, Now, Own, Place, Port, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
@@ -81,13 +82,13 @@ struct Town {
 impl Town {
     fn new() -> Self {
         let limits = Limits::default();
-        let types = vec![(TypeName("walker".into()), 1)];
+        let schema: Schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
         let scene = |number| {
             let me = Own::new(session(1 + number % NODES), SceneId::from(number));
             let settings = Settings {
                 me,
                 capacity: 10_000,
-                types: types.clone(),
+                schema: schema.clone(),
                 limits: limits.clone(),
                 on_panic: OnPanic::Park,
             };
@@ -164,7 +165,15 @@ impl Town {
             self.people[BORN + index].1 = to;
             self.tell(
                 at,
-                Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0, objection: None }),
+                Input::Migrate(MoveRequest {
+                    ticket,
+                    id,
+                    entity,
+                    to: Ok(to),
+                    body_bytes: 0,
+                    components: Vec::new(),
+                    objection: None,
+                }),
             );
             if index % 50 == 0 {
                 // Some have left before others set out, and what was said to them follows.

@@ -7,7 +7,7 @@
 
 use slipgate_cluster::legacy::Legacy;
 use slipgate_cluster::manager::{ManagerReply, SceneRefusal};
-use slipgate_cluster::message::{Control, Image, ManagerMessage, Message, ToolMessage};
+use slipgate_cluster::message::{Control, Image, ManagerMessage, Message, Reserve, ToolMessage};
 use slipgate_cluster::moves::Refusal;
 
 /// Bytes of a message beyond its fixed part.
@@ -30,8 +30,17 @@ pub fn weight(message: &Message) -> usize {
             reason: Refusal::Unreadable { reason } | Refusal::Vetoed { reason },
             ..
         }) => reason.len(),
-        Message::Control(Control::Refused { reason: Refusal::NoType { type_name }, .. }) => type_name.0.len(),
-        Message::Control(Control::Reserve(reserve)) => reserve.type_name.0.len(),
+        Message::Control(Control::Refused {
+            reason:
+                Refusal::NoType { type_name: name }
+                | Refusal::NoComponent { component: name }
+                | Refusal::SchemaDiffers { part: name, .. },
+            ..
+        }) => name.0.len(),
+        Message::Control(Control::Reserve(Reserve { parts, .. })) => {
+            let components = parts.components().iter().map(|part| PART_BYTES + part.name.0.len());
+            parts.own().name.0.len() + components.sum::<usize>()
+        }
         Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {
             let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
             texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
@@ -51,6 +60,8 @@ fn weight_of_image(image: &Image) -> usize {
     image.body.len() + HELD_BYTES * image.received.len() + sent + payloads + texts
 }
 
+/// One component of an entity, when encoded, without its name.
+const PART_BYTES: usize = 4;
 /// One stream of a list, when encoded.
 const HELD_BYTES: usize = 40;
 /// One stream that an entity sends on, or one message of it without its payload.

@@ -29,6 +29,7 @@ use slipgate_cluster::message::{Control, Data, Message, Reserve, Sender};
 use slipgate_cluster::moves::MoveId;
 use slipgate_cluster::router::{self, Router, ToSend};
 use slipgate_cluster::scene::{Input, MoveRequest};
+use slipgate_cluster::schema::{Part, Parts};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Epoch, Limits, Now, Own, Place, Port, Record, Session, bounds};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
@@ -91,8 +92,15 @@ fn a_move_under_way_ends_with_an_answer_whatever_peers_say() {
         for round in 0..200u64 {
             let to = Own::new(Session::new(2, 1), SceneId(2));
             let id = MoveId(Uuid::from_u128(u128::from(round % 4)));
-            let request =
-                MoveRequest { ticket: None, id, entity: honest(2), to: Ok(to), body_bytes: 10, objection: None };
+            let request = MoveRequest {
+                ticket: None,
+                id,
+                entity: honest(2),
+                to: Ok(to),
+                body_bytes: 10,
+                components: Vec::new(),
+                objection: None,
+            };
             stage.give(Input::Migrate(request));
             for _ in 0..20 {
                 let message = match speaker.below(4) {
@@ -147,6 +155,7 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
         entity: honest(0),
         to: Ok(to),
         body_bytes: 1,
+        components: Vec::new(),
         objection: None,
     }));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
@@ -219,8 +228,9 @@ fn room_asked_for_a_hundred_thousand_invented_entities_again_and_again_is_bounde
         for round in 0..3 {
             for number in 0..100_000 {
                 let (entity, id) = (invented(number), MoveId(Uuid::from_u128(1)));
-                let type_name = TypeName("walker".to_owned());
-                let reserve = Reserve { entity, id, label: Epoch::new(0, 2), type_name, type_version: 1, bytes: 9 };
+                let own = Part { name: TypeName("walker".to_owned()), version: 1 };
+                let parts = Parts::new(own, Vec::new()).expect("one part");
+                let reserve = Reserve { entity, id, label: Epoch::new(0, 2), parts, bytes: 9 };
                 stage.hear(peer(), Message::Control(Control::Reserve(reserve)));
             }
             stage.pass(1_000 * round);

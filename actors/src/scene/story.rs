@@ -254,6 +254,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
         Outcome::Refused(refusal) => refused(match refusal {
             Refusal::NoScene { .. } => "no_scene",
             Refusal::NoType { .. } => "no_type",
+            Refusal::NoComponent { .. } => "no_component",
             Refusal::SchemaDiffers { .. } => "schema_differs",
             Refusal::TooLarge { .. } => "too_large",
             Refusal::Full { .. } => "full",

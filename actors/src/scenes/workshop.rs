@@ -99,7 +99,7 @@ impl Workshop {
         let settings = Settings {
             me: Own::new(post.me(), scene),
             capacity,
-            types: types.versions(),
+            schema: types.schema(),
             limits: limits.clone(),
             on_panic: *on_panic,
         };

@@ -9,6 +9,7 @@ use slipgate_actors::scene::{Question, SceneActor, SceneCensus};
 use slipgate_cluster::manager::SceneNews;
 use slipgate_cluster::message::{Control, Data, Identity, Image, Message, Nonce, Prepare, Reserve, Sender};
 use slipgate_cluster::moves::{MoveId, Refusal};
+use slipgate_cluster::schema::{Part, Parts};
 use slipgate_cluster::stream::{Received, StreamId};
 use slipgate_cluster::view::{Clearing, SceneStage};
 use slipgate_cluster::{Envelope, Epoch, Own, Record};
@@ -66,7 +67,8 @@ fn say_late_things_to(post: &Post, scene: SceneId, entity: OnlineId) {
     let (to, from) = (Own::new(me(), scene), asker());
     let (id, label) = (MoveId(Uuid::nil()), Epoch::FIRST.next().next());
     let (type_name, eve) = (TypeName("walker".to_owned()), OnlineId::new(RangeId(1), 77));
-    let reserve = Reserve { entity: eve, id, label, type_name: type_name.clone(), type_version: 1, bytes: 3 };
+    let parts = Parts::new(Part { name: type_name.clone(), version: 1 }, Vec::new()).expect("one part");
+    let reserve = Reserve { entity: eve, id, label, parts, bytes: 3 };
     let identity =
         Identity { type_name, type_version: 1, label: None, persist: PersistId(Uuid::nil()), player: PlayerId::NONE };
     let (body, received, sending) = (Vec::new(), Received::default(), Vec::new());

@@ -73,12 +73,12 @@ impl Targets {
         self.targets.keys().any(|own| !before.contains_key(own))
     }
 
-    /// Where an entity of a type goes.
-    pub(super) fn choose(&mut self, kind: Kind, now: Now) -> Choice {
+    /// Where an entity of a type goes that some have refused.
+    pub(super) fn choose(&mut self, kind: Kind, refused_by: &BTreeSet<Own>, now: Now) -> Choice {
         let mut later: Option<Now> = None;
         let mut found = None;
         for &(_, own) in &self.order {
-            if self.struck_for.contains(&(own, kind)) {
+            if self.struck_for.contains(&(own, kind)) || refused_by.contains(&own) {
                 continue;
             }
             let until = self.targets[&own].rests_until;

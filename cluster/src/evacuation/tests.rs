@@ -4,6 +4,7 @@ use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
 use crate::moves::Step;
+use crate::schema::Versions;
 use crate::{Epoch, Session};
 
 struct World {
@@ -76,6 +77,10 @@ fn refused(refusal: Refusal) -> Outcome {
 
 fn full() -> Refusal {
     Refusal::Full { capacity: 10 }
+}
+
+fn differs(part: &str) -> Refusal {
+    Refusal::SchemaDiffers { part: TypeName(part.into()), ours: 1, theirs: Versions { oldest: 2, newest: 3 } }
 }
 
 fn no_type() -> Refusal {
@@ -152,12 +157,22 @@ fn a_target_that_does_not_know_a_type_is_struck_for_that_type_alone() {
     world.see(2, "walker");
     world.see(3, "dragon");
     assert_eq!(moves_in(&world.ended(1, refused(no_type()))), [(1, 2)]);
-    let differs = refused(Refusal::SchemaDiffers { ours: 1, theirs: 2 });
-    assert_eq!(moves_in(&world.ended(1, differs)), [(3, 1)], "walkers have nowhere to go");
+    let differs = differs("walker");
+    assert_eq!(moves_in(&world.ended(1, refused(differs.clone()))), [(3, 1)], "walkers have nowhere to go");
     world.give(Input::Settled);
     let out = world.ended(3, moved());
-    let last = Refusal::SchemaDiffers { ours: 1, theirs: 2 };
-    assert_eq!(kept(&out), [(1, Kept::NoPlace(Some(last))), (2, Kept::NoPlace(None))]);
+    assert_eq!(kept(&out), [(1, Kept::NoPlace(Some(differs))), (2, Kept::NoPlace(None))]);
+}
+
+#[test]
+fn a_target_that_cannot_read_a_component_is_struck_for_that_entity_alone() {
+    for refusal in [Refusal::NoComponent { component: TypeName("bag".into()) }, differs("bag")] {
+        let (mut world, moves) = World::with(2, 1);
+        assert_eq!(moves, [(1, 1)]);
+        assert_eq!(moves_in(&world.ended(1, refused(refusal.clone()))), [(1, 2)]);
+        assert_eq!(moves_in(&world.ended(1, refused(refusal.clone()))), [(2, 1)], "it may have no bag");
+        assert_eq!(kept(&world.ended(2, moved())), [(1, Kept::NoPlace(Some(refusal)))]);
+    }
 }
 
 #[test]

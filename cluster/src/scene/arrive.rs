@@ -35,26 +35,18 @@ pub(super) struct Staged {
 
 impl Scene {
     pub(super) fn reserve(&mut self, from: Place, reserve: Reserve, now: Now, out: &mut Vec<Output>) {
-        let Reserve { entity, id, label, type_name, type_version, bytes } = reserve;
+        let Reserve { entity, id, label, parts, bytes } = reserve;
         if self.knows_as_old(entity, label) {
             return;
         }
-        let known = self.types.iter().find(|(name, _)| *name == type_name);
         let is_counted = self.reserved.contains_key(&entity) || self.has_place(entity);
         let has_room = is_counted || self.occupied() < u64::from(self.capacity);
-        let no_entry = self.no_entry();
-        let refusal = match known {
-            _ if no_entry.is_some() => no_entry,
-            None => Some(Refusal::NoType { type_name }),
-            Some(&(_, version)) if version != type_version => {
-                Some(Refusal::SchemaDiffers { ours: type_version, theirs: version })
-            }
-            Some(_) if bytes > self.limits.state_bytes => {
-                Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
-            }
-            Some(_) if !has_room => Some(Refusal::Full { capacity: self.capacity }),
-            Some(_) => None,
-        };
+        let (bytes_max, capacity) = (self.limits.state_bytes, self.capacity);
+        let refusal = self
+            .no_entry()
+            .or_else(|| self.schema.refusal(&parts))
+            .or_else(|| (bytes > bytes_max).then_some(Refusal::TooLarge { bytes, bytes_max }))
+            .or_else(|| (!has_room).then_some(Refusal::Full { capacity }));
         let control = match refusal {
             Some(reason) => Control::Refused { entity, id, label, reason },
             None => {
@@ -237,6 +229,9 @@ impl Scene {
         self.gone.remove(&entity);
         let Image { identity, received, sending, .. } = &prepare.image;
         let bytes = inspection::bytes_of(&prepare.image);
+        let mut identity = identity.clone();
+        // It was read as what this scene writes, whatever it was before.
+        identity.type_version = self.schema.newest(&identity.type_name).unwrap_or(identity.type_version);
         let label = identity.label.clone();
         let mut outbox = BTreeMap::new();
         for stream in sending {
@@ -252,7 +247,7 @@ impl Scene {
             outbox.insert(stream.entity(), stream);
         }
         let live = Live {
-            identity: identity.clone(),
+            identity,
             epoch: record.epoch,
             data: prepare.label,
             base: prepare.image.base,

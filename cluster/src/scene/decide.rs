@@ -111,8 +111,7 @@ impl Scene {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
                 leaving.label = record.epoch.next();
-                let leaving = leaving.clone();
-                self.ask_for_room(entity, &leaving, out);
+                self.ask_for_room(entity, out);
             }
             Phase::Frozen(frozen) => {
                 frozen.leaving.label = record.epoch.next();

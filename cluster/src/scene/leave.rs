@@ -11,12 +11,13 @@ use super::{Answer, Destination, Doors, Event, MoveDone, MoveRequest, Output, Sc
 use crate::bounds::{RECEIVED_BYTES, SENDING_BYTES};
 use crate::message::{Control, Image, Message, Prepare, Reserve};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
+use crate::schema::{Part, Parts};
 use crate::stream::{Received, SendStream};
 use crate::{Epoch, Now, Session};
 
 impl Scene {
     pub(super) fn migrate(&mut self, request: MoveRequest, now: Now, out: &mut Vec<Output>) {
-        let MoveRequest { ticket, id, entity, to, body_bytes, objection } = request;
+        let MoveRequest { ticket, id, entity, to, body_bytes, components, objection } = request;
         let Some(live) = self.live.get(&entity) else {
             return reject(ticket, MoveError::NotOwner { entity }, out);
         };
@@ -25,6 +26,8 @@ impl Scene {
         }
         let bytes = body_bytes + table_bytes(live.inbox.received(), live.outbox.values());
         let epoch = live.epoch;
+        let own = Part { name: live.identity.type_name.clone(), version: live.identity.type_version };
+        let parts = Parts::new(own, components);
         out.push(Output::Event(Event::MoveBegan { id, entity, label: live.identity.label.clone(), to, epoch }));
         let under_way = u32::try_from(self.moves_under_way()).unwrap_or(u32::MAX);
         let refusal = match to {
@@ -37,44 +40,35 @@ impl Scene {
                 Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
             }
             Ok(_) if under_way >= self.limits.moves_per_scene => Some(Refusal::Busy { under_way }),
-            Ok(_) => None,
+            Ok(_) => parts.as_ref().err().map(|error| Refusal::Unreadable { reason: error.to_string() }),
         };
-        let (own, refusal) = match (to, refusal) {
-            (Ok(own), None) => (own, None),
-            (_, refusal) => (self.me, refusal),
-        };
-        if let Some(refusal) = refusal {
+        let (Ok(own), Ok(parts), None) = (to, parts, &refusal) else {
+            let refusal = refusal.expect("where it would go");
             let cost = Cost { bytes, ..Cost::default() };
             let done = MoveDone { id, entity, to, outcome: Outcome::Refused(refusal), epoch, cost };
             return self.end(ticket, done, out);
-        }
+        };
         let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes, reported: false };
-        self.ask_to_leave(entity, &leaving, out);
         let deadline = now + self.limits.reserve;
         let repeat = Repeat::first(now, &self.limits);
-        self.set_phase(entity, Phase::Reserving(Reserving { leaving, deadline, repeat }));
+        self.set_phase(entity, Phase::Reserving(Reserving { leaving, parts, deadline, repeat }));
+        self.ask_to_leave(entity, out);
     }
 
     /// Asks the target for room; or the home for the record, which must be of its present term before the copy can go.
-    fn ask_to_leave(&mut self, entity: OnlineId, leaving: &Leaving, out: &mut Vec<Output>) {
+    fn ask_to_leave(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
         if !self.is_outdated(entity) {
-            return self.ask_for_room(entity, leaving, out);
+            return self.ask_for_room(entity, out);
         }
         let nonce = self.nonce();
         out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
     }
 
-    pub(super) fn ask_for_room(&self, entity: OnlineId, leaving: &Leaving, out: &mut Vec<Output>) {
-        let identity = &self.live[&entity].identity;
-        let reserve = Reserve {
-            entity,
-            id: leaving.id,
-            label: leaving.label,
-            type_name: identity.type_name.clone(),
-            type_version: identity.type_version,
-            bytes: leaving.bytes,
-        };
-        out.push(send(Destination::Place(leaving.to.into()), Control::Reserve(reserve)));
+    pub(super) fn ask_for_room(&self, entity: OnlineId, out: &mut Vec<Output>) {
+        let Phase::Reserving(Reserving { leaving, parts, .. }) = &self.live[&entity].phase else { return };
+        let Leaving { id, label, bytes, to, .. } = *leaving;
+        let reserve = Reserve { entity, id, label, parts: parts.clone(), bytes };
+        out.push(send(Destination::Place(to.into()), Control::Reserve(reserve)));
     }
 
     /// Room is reserved: the entity stops, and is encoded.
@@ -216,8 +210,7 @@ impl Scene {
             }
             Phase::Reserving(reserving) => {
                 reserving.repeat.again(now, &limits);
-                let leaving = reserving.leaving.clone();
-                self.ask_to_leave(entity, &leaving, out);
+                self.ask_to_leave(entity, out);
             }
             Phase::Frozen(frozen) => {
                 frozen.repeat.again(now, &limits);

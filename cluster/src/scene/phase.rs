@@ -10,6 +10,7 @@ use super::port::Ticket;
 use crate::budget::Load;
 use crate::message::{Data, Held, Identity, Nonce, Parked, Prepare, Sender};
 use crate::moves::{MoveId, Outcome};
+use crate::schema::Parts;
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
 use crate::time::Wait;
 use crate::{Epoch, Limits, Now, Own, Place};
@@ -134,6 +135,7 @@ pub(super) struct Leaving {
 #[derive(Clone, Debug)]
 pub(super) struct Reserving {
     pub(super) leaving: Leaving,
+    pub(super) parts: Parts,
     pub(super) deadline: Now,
     pub(super) repeat: Repeat,
 }

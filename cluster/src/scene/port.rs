@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::Amount;
 use crate::message::{Identity, Message, Parked, Payload, Prepare, Sender};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal};
+use crate::schema::Part;
 use crate::stream::{End, SendStream, StreamId};
 use crate::{Epoch, Own, Place, Session, View};
 
@@ -156,6 +157,8 @@ pub struct MoveRequest {
     pub to: Result<Own, SceneId>,
     /// Encoded size of the body now.
     pub body_bytes: u64,
+    /// Its components, in the versions in which it would be encoded.
+    pub components: Vec<Part>,
     /// What the entity itself says against it, if so.
     pub objection: Option<Refusal>,
 }

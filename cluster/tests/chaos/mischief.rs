@@ -4,6 +4,7 @@ use slipgate_cluster::message::Identity;
 use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::router::{self, ToSend};
 use slipgate_cluster::scene::{Input, MoveRequest, Ticket};
+use slipgate_cluster::schema::Part;
 use slipgate_cluster::{Now, Own, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
 use uuid::Uuid;
@@ -89,9 +90,14 @@ impl Mischief {
         let known = self.dice.chance(500);
         let bytes = world.stages[stage].bodies.get(&entity).map_or(0, |body| body.encode().len() as u64);
         let body_bytes = if known { bytes } else { 0 };
+        let components = self.dice.chance(30).then(|| Part { name: TypeName("bag".into()), version: 1 });
+        let components = components.into_iter().collect();
         let veto = || Refusal::Vetoed { reason: "not today".into() };
         let objection = self.dice.chance(20).then(|| self.dice.pick(&[veto(), Refusal::NotMovable]).cloned()).flatten();
-        world.tell_scene(stage, Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes, objection }));
+        world.tell_scene(
+            stage,
+            Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes, components, objection }),
+        );
     }
 
     /// A scene as a rule; at times a number that no scene has, a scene of a session that is long over, or one

@@ -265,7 +265,9 @@ fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Moved { .. } => "moved",
         Outcome::Refused(Refusal::NoScene { .. }) => "refused: no scene",
-        Outcome::Refused(Refusal::NoType { .. } | Refusal::SchemaDiffers { .. }) => "refused: type",
+        Outcome::Refused(Refusal::NoType { .. } | Refusal::NoComponent { .. } | Refusal::SchemaDiffers { .. }) => {
+            "refused: schema"
+        }
         Outcome::Refused(Refusal::TooLarge { .. }) => "refused: too large",
         Outcome::Refused(Refusal::Full { .. }) => "refused: full",
         Outcome::Refused(Refusal::Draining) => "refused: draining",

@@ -26,7 +26,7 @@ impl Tally {
 }
 
 /// What a run over enough seeds must have met.
-const RARE: [&str; 29] = [
+const RARE: [&str; 30] = [
     "adopted streams",
     "cancelled",
     "closed",
@@ -46,6 +46,7 @@ const RARE: [&str; 29] = [
     "refused: by itself",
     "refused: full",
     "refused: no scene",
+    "refused: schema",
     "refused: too large",
     "refused: unreadable",
     "said directly",

@@ -73,11 +73,11 @@ impl World {
         };
         let stage = |number| {
             let me = Own::new(Session::new(1 + number % plan.nodes, 1), SceneId::from(1 + number));
-            let types = vec![(TypeName("walker".into()), 1)];
+            let schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
             Stage::new(Settings {
                 me,
                 capacity: plan.capacity,
-                types,
+                schema,
                 limits: plan.limits.clone(),
                 on_panic: OnPanic::Park,
             })

@@ -46,8 +46,9 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(plan: &Plan, me: Own, view: Arc<View>) -> Self {
-        let types = vec![(TypeName("walker".into()), 1)];
-        let mut scene = Scene::new(Settings { me, capacity: 8, types, limits: plan.limits(), on_panic: plan.on_panic });
+        let schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
+        let mut scene =
+            Scene::new(Settings { me, capacity: 8, schema, limits: plan.limits(), on_panic: plan.on_panic });
         scene.handle(Input::View(view.clone()), Now(1), &mut Vec::new());
         Self {
             scene,
@@ -107,6 +108,7 @@ impl Stage {
                 entity,
                 to: Ok(to),
                 body_bytes: 0,
+                components: Vec::new(),
                 objection: None,
             }),
             Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },

@@ -79,7 +79,15 @@ impl Mischief {
         let ticket = Some(world.history.ask(world.me(stage)));
         world.tell_scene(
             stage,
-            Input::Migrate(MoveRequest { ticket, id, entity, to: Ok(to), body_bytes: 0, objection: None }),
+            Input::Migrate(MoveRequest {
+                ticket,
+                id,
+                entity,
+                to: Ok(to),
+                body_bytes: 0,
+                components: Vec::new(),
+                objection: None,
+            }),
         );
     }
 

@@ -7,6 +7,7 @@ use slipgate_cluster::legacy::Legacy;
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::router::{self, Router};
 use slipgate_cluster::scene::{Input, OnPanic, Route, Settings, answer_for_a_missing_scene};
+use slipgate_cluster::schema::Schema;
 use slipgate_cluster::{Envelope, Limits, NodeId, Now, Own, Place, Port, Record, Session, View};
 use slipgate_entity::{OnlineId, RangeId, SceneId, TypeName};
 
@@ -96,13 +97,13 @@ impl World {
             range: None,
             spawned: 0,
         });
-        let types = vec![(TypeName("walker".into()), 1)];
+        let schema: Schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
         for scene in scenes {
             let me = Own::new(session, scene);
             let limits = self.plan.limits.clone();
             self.stages.push(Stage::new(
                 node,
-                Settings { me, capacity: 99, types: types.clone(), limits, on_panic: OnPanic::Park },
+                Settings { me, capacity: 99, schema: schema.clone(), limits, on_panic: OnPanic::Park },
             ));
         }
         self.take_view(node, view);

@@ -8,7 +8,7 @@ use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
 use slipgate_cluster::moves::Refusal;
 use slipgate_cluster::{Epoch, Now, Record};
-use slipgate_entity::{OnlineId, RangeId, TypeName};
+use slipgate_entity::{OnlineId, RangeId};
 
 use super::{Vector, check, check_variants, sample, vector};
 
@@ -47,13 +47,10 @@ fn streams() -> Vec<Vector> {
 
 fn hand_off() -> Vec<Vector> {
     let (entity, id, label) = (sample::entity(), sample::id(), sample::epoch().next());
-    let type_name = TypeName("walker".to_owned());
+    let parts = sample::parts();
     let held = vec![Held { stream: sample::stream(), sender: sample::data(1).sender, upto: 7, count: 2 }];
     vec![
-        vector(
-            "control.reserve",
-            &Control::Reserve(Reserve { entity, id, label, type_name, type_version: 1, bytes: 61 }),
-        ),
+        vector("control.reserve", &Control::Reserve(Reserve { entity, id, label, parts, bytes: 61 })),
         vector("control.reserved", &Control::Reserved { entity, id, label }),
         vector("control.refused", &Control::Refused { entity, id, label, reason: Refusal::Draining }),
         vector("control.is_active", &Control::IsActive { entity, id }),

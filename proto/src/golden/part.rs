@@ -2,6 +2,7 @@
 
 use slipgate_cluster::message::{Held, Sender};
 use slipgate_cluster::moves::Refusal;
+use slipgate_cluster::schema::Versions;
 use slipgate_cluster::{Epoch, Place, Port, Record};
 use slipgate_entity::{SceneId, TypeName};
 
@@ -77,11 +78,12 @@ fn every_sender_has_its_number() {
 
 #[test]
 fn every_reason_to_refuse_a_copy_has_its_number() {
-    let type_name = TypeName("walker".to_owned());
+    let [type_name, part, component] = ["walker", "walker", "bag"].map(|name| TypeName(name.to_owned()));
+    let differs = Refusal::SchemaDiffers { part, ours: 1, theirs: Versions { oldest: 2, newest: 4 } };
     let vectors = [
         vector("refusal.no_scene", &Refusal::NoScene { scene: SceneId(7) }),
         vector("refusal.no_type", &Refusal::NoType { type_name }),
-        vector("refusal.schema_differs", &Refusal::SchemaDiffers { ours: 1, theirs: 2 }),
+        vector("refusal.schema_differs", &differs),
         vector("refusal.too_large", &Refusal::TooLarge { bytes: 2_097_152, bytes_max: 1_048_576 }),
         vector("refusal.full", &Refusal::Full { capacity: 100_000 }),
         vector("refusal.draining", &Refusal::Draining),
@@ -91,6 +93,7 @@ fn every_reason_to_refuse_a_copy_has_its_number() {
         vector("refusal.closing", &Refusal::Closing),
         vector("refusal.not_movable", &Refusal::NotMovable),
         vector("refusal.vetoed", &Refusal::Vetoed { reason: "in combat".to_owned() }),
+        vector("refusal.no_component", &Refusal::NoComponent { component }),
     ];
     check("refusal", &vectors);
     check_variants::<Refusal>(&vectors);

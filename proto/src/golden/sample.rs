@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use slipgate_cluster::message::{Control, Data, Identity, Image, Parked, Payload, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
+use slipgate_cluster::schema::{Part, Parts};
 use slipgate_cluster::stream::{Inbox, Known, Received, SendStream, StreamId};
 use slipgate_cluster::view::Verdicts;
 use slipgate_cluster::{Epoch, Limits, NodeName, Own, Place, Port, Record, Session};
@@ -24,6 +25,12 @@ pub(super) fn n2() -> Session {
 
 pub(super) fn name(text: &str) -> NodeName {
     NodeName::new(text).expect("a name")
+}
+
+/// A walker that has a bag.
+pub(super) fn parts() -> Parts {
+    let part = |name: &str, version| Part { name: TypeName(name.to_owned()), version };
+    Parts::new(part("walker", 1), vec![part("bag", 2)]).expect("two parts")
 }
 
 /// Scene 7 of node 1.

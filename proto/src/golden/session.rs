@@ -5,7 +5,6 @@ use std::sync::Arc;
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{Control, Data, Held, ManagerMessage, Message, Nonce, Reserve};
 use slipgate_cluster::{Now, Port};
-use slipgate_entity::TypeName;
 
 use super::{handshake, hex, sample};
 use crate::codec;
@@ -71,8 +70,7 @@ fn talk() -> Vec<Step> {
 fn hand_off() -> Vec<Step> {
     let (forest, harbor) = (Port::Scene(sample::forest().scene), Port::Scene(sample::harbor().scene));
     let (entity, id, label, nonce) = (sample::entity(), sample::id(), sample::epoch().next(), Nonce(11));
-    let type_name = TypeName("walker".to_owned());
-    let reserve = Control::Reserve(Reserve { entity, id, label, type_name, type_version: 1, bytes: 61 });
+    let reserve = Control::Reserve(Reserve { entity, id, label, parts: sample::parts(), bytes: 61 });
     let (owner, epoch, new) = (sample::forest(), sample::epoch(), sample::record());
     let held = vec![Held { stream: sample::stream(), sender: sample::data(1).sender, upto: 2, count: 1 }];
     let to_harbor = |said| control(forest, harbor, Message::Control(said));

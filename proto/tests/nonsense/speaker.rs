@@ -10,6 +10,7 @@ use slipgate_cluster::message::{
     Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Parked, Prepare, Reserve, Sender, ToolMessage,
 };
 use slipgate_cluster::moves::{MoveId, Refusal};
+use slipgate_cluster::schema::{Part, Parts};
 use slipgate_cluster::stream::{Received, SendStream, Stopped, StreamId};
 use slipgate_cluster::view::Clearing;
 use slipgate_cluster::{Epoch, NodeName, Now, Own, Place, Port, Record, Session, View};
@@ -183,6 +184,12 @@ impl Speaker {
         Prepare { entity: self.entity(), id: self.id(), from: self.own(), label: self.epoch(), image: self.image() }
     }
 
+    fn parts(&mut self) -> Parts {
+        let own = Part { name: self.type_name(), version: self.pick([0, 1, 1]) };
+        let components = (0..self.pick([0, 0, 1, 63])).map(|_| Part { name: self.type_name(), version: 1 }).collect();
+        Parts::new(own, components).expect("at most 64 parts")
+    }
+
     fn refusal(&mut self) -> Refusal {
         match self.below(7) {
             6 => Refusal::Vetoed { reason: "no".repeat(self.pick([0, 1, 10_000])) },
@@ -215,8 +222,8 @@ impl Speaker {
             4 => Control::Redirect { entity, stream, owner: self.own(), epoch },
             5 => Control::NotOwner { entity, stream },
             6 => {
-                let (type_name, type_version, bytes) = (self.type_name(), self.pick([0, 1, 1]), self.number());
-                Control::Reserve(Reserve { entity, id, label: epoch, type_name, type_version, bytes })
+                let (parts, bytes) = (self.parts(), self.number());
+                Control::Reserve(Reserve { entity, id, label: epoch, parts, bytes })
             }
             7 => Control::Reserved { entity, id, label: epoch },
             8 => Control::Refused { entity, id, label: epoch, reason: self.refusal() },

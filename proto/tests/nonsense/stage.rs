@@ -35,8 +35,8 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new(limits: Limits) -> Self {
-        let types = vec![(TypeName("walker".to_owned()), 1)];
-        let scene = Scene::new(Settings { me: ME, capacity: CAPACITY, types, limits, on_panic: OnPanic::Park });
+        let schema = [(TypeName("walker".to_owned()), 1, 1)].into_iter().collect();
+        let scene = Scene::new(Settings { me: ME, capacity: CAPACITY, schema, limits, on_panic: OnPanic::Park });
         let mut stage = Self { scene, now: Now(1), applied: [0; 4], acknowledged: [0; 4], granted: None };
         for counter in 0..HONEST {
             stage.spawn(counter);

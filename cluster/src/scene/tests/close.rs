@@ -102,9 +102,9 @@ fn dungeon(generation: u16) -> Own {
 /// A scene that was opened under the number of an earlier one.
 fn again(generation: u16) -> Driver {
     let mut driver = Driver::new(Limits::default());
-    let types = vec![(identity().type_name, 1)];
+    let schema = [(identity().type_name, 1, 1)].into_iter().collect();
     let settings =
-        Settings { me: dungeon(generation), capacity: 4, types, limits: Limits::default(), on_panic: OnPanic::Park };
+        Settings { me: dungeon(generation), capacity: 4, schema, limits: Limits::default(), on_panic: OnPanic::Park };
     driver.scene = Scene::new(settings);
     driver
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::super::{Answer, Destination, Event, Input, MoveRequest, OnPanic, Output, Scene, Settings, Ticket};
 use crate::message::{Control, Data, Identity, Image, Message, Nonce, Prepare, Reserve, Sender};
 use crate::moves::{MoveError, MoveId, Outcome};
+use crate::schema::{Part, Parts};
 use crate::stream::{Received, SendStream, StreamId};
 use crate::{Epoch, Limits, Now, Own, Place, Port, Record, Session};
 
@@ -32,8 +33,8 @@ impl Driver {
     }
 
     fn of_size(capacity: u32, limits: Limits) -> Self {
-        let types = vec![(TypeName("walker".into()), 1)];
-        let scene = Scene::new(Settings { me: own(1), capacity, types, limits, on_panic: OnPanic::Park });
+        let schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
+        let scene = Scene::new(Settings { me: own(1), capacity, schema, limits, on_panic: OnPanic::Park });
         Self { scene, now: Now(0), body: vec![1, 2, 3] }
     }
 
@@ -172,7 +173,7 @@ pub(super) fn move_id(number: u32) -> MoveId {
 /// Move `counter` of entity `counter` to `own(2)`.
 pub(super) fn request(counter: u32, ticket: Option<Ticket>) -> MoveRequest {
     let (id, entity) = (move_id(counter), entity(counter));
-    MoveRequest { ticket, id, entity, to: Ok(own(2)), body_bytes: 3, objection: None }
+    MoveRequest { ticket, id, entity, to: Ok(own(2)), body_bytes: 3, components: Vec::new(), objection: None }
 }
 
 pub(super) fn identity() -> Identity {
@@ -222,9 +223,13 @@ pub(super) fn sending(to: u32) -> SendStream {
     stream
 }
 
+pub(super) fn part(name: &str, version: u16) -> Part {
+    Part { name: TypeName(name.into()), version }
+}
+
 pub(super) fn reserve(counter: u32, label: Epoch) -> Reserve {
-    let type_name = TypeName("walker".into());
-    Reserve { entity: entity(counter), id: move_id(counter), label, type_name, type_version: 1, bytes: 3 }
+    let parts = Parts::new(part("walker", 1), Vec::new()).expect("one part");
+    Reserve { entity: entity(counter), id: move_id(counter), label, parts, bytes: 3 }
 }
 
 pub(super) fn reserved() -> Control {

@@ -4,9 +4,10 @@ use slipgate_entity::SceneId;
 
 use super::super::{Answer, Event, Input, MoveRequest, Output, SpawnRefusal, Ticket};
 use super::driver::{
-    Driver, answers, controls, ended, entity, epoch, identity, move_id, own, rejected, request, reserved,
+    Driver, answers, controls, ended, entity, epoch, identity, move_id, own, part, rejected, request, reserved,
 };
 use crate::Limits;
+use crate::bounds::PARTS;
 use crate::message::Control;
 use crate::moves::{MoveError, Outcome, Refusal, Step};
 
@@ -60,6 +61,21 @@ fn an_entity_that_does_not_move_or_will_not_is_refused_by_its_own_word_before_an
         assert!(controls(&out).is_empty());
         assert_eq!((driver.phase(1), driver.scene.moves_under_way()), (Some("active"), 0));
     }
+}
+
+#[test]
+fn the_target_is_asked_for_room_for_all_parts_and_too_many_are_refused_before() {
+    let moves_with = |count: usize| {
+        let components = vec![part("bag", 2); count];
+        Driver::active().tell(Input::Migrate(MoveRequest { components, ..request(1, None) }))
+    };
+    let out = moves_with(PARTS - 1);
+    let [(_, Control::Reserve(asked))] = controls(&out)[..] else { panic!("expected a request for room: {out:?}") };
+    assert_eq!(asked.parts.own(), &part("walker", 1));
+    assert_eq!(asked.parts.components(), vec![part("bag", 2); PARTS - 1]);
+    let out = moves_with(PARTS);
+    assert!(matches!(&ended(&out)[..], [Outcome::Refused(Refusal::Unreadable { .. })]), "{out:?}");
+    assert!(controls(&out).is_empty());
 }
 
 #[test]

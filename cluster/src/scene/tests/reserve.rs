@@ -1,13 +1,14 @@
 //! Room at the target: who gets it, who does not, and for how long.
 
-use slipgate_entity::TypeName;
+use std::slice;
 
-use super::super::{Answer, Input, SpawnRefusal, Ticket};
+use super::super::{Answer, Input, OnPanic, Scene, Settings, SpawnRefusal, Ticket};
 use super::driver::{
-    Driver, answers, cas_nonce, controls, entity, epoch, identity, move_id, own, reserve, taken_over, to,
+    Driver, answers, cas_nonce, controls, entity, epoch, identity, move_id, own, part, reserve, taken_over, to,
 };
 use crate::message::{Control, Reserve};
 use crate::moves::{Outcome, Refusal};
+use crate::schema::{Part, Parts, Versions};
 use crate::{Epoch, Limits, Record};
 
 fn ask(driver: &mut Driver, reserve: Reserve) -> Option<Result<(), Refusal>> {
@@ -32,17 +33,31 @@ fn there_is_room_for_a_type_of_the_same_version_and_the_answer_names_move_and_la
 }
 
 #[test]
-fn an_unknown_type_is_refused_by_name() {
-    let type_name = TypeName("dragon".into());
-    let asked = Reserve { type_name: type_name.clone(), ..reserve(1, epoch(2)) };
-    assert_eq!(refusal(&mut Driver::new(Limits::default()), asked), Refusal::NoType { type_name });
+fn a_part_that_the_scene_cannot_read_is_refused_by_name_with_what_it_reads() {
+    let parts = |own, components: &[Part]| Parts::new(own, components.to_vec()).expect("few parts");
+    let refused = |parts| refusal(&mut Driver::new(Limits::default()), Reserve { parts, ..reserve(1, epoch(2)) });
+    let (dragon, bag) = (part("dragon", 1), part("bag", 1));
+    assert_eq!(refused(parts(dragon.clone(), &[])), Refusal::NoType { type_name: dragon.name });
+    assert_eq!(refused(parts(part("walker", 1), slice::from_ref(&bag))), Refusal::NoComponent { component: bag.name });
+    let walker = part("walker", 3);
+    let theirs = Versions { oldest: 1, newest: 1 };
+    let differs = Refusal::SchemaDiffers { part: walker.name.clone(), ours: 3, theirs };
+    assert_eq!(refused(parts(walker, &[])), differs);
 }
 
 #[test]
-fn another_version_of_a_type_is_refused_with_both_versions() {
-    let asked = Reserve { type_version: 3, ..reserve(1, epoch(2)) };
-    let differs = Refusal::SchemaDiffers { ours: 3, theirs: 1 };
-    assert_eq!(refusal(&mut Driver::new(Limits::default()), asked), differs);
+fn an_entity_of_an_older_version_is_of_the_scenes_own_version_once_it_lives_there() {
+    let mut driver = Driver::new(Limits::default());
+    let schema = [(identity().type_name, 1, 3)].into_iter().collect();
+    let (limits, on_panic) = (Limits::default(), OnPanic::Park);
+    driver.scene = Scene::new(Settings { me: own(1), capacity: 4, schema, limits, on_panic });
+    assert_eq!(ask(&mut driver, reserve(1, epoch(2))), Some(Ok(())));
+    let nonce = cas_nonce(&driver.prepare(epoch(2)));
+    driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
+    assert_eq!(driver.scene.stand(entity(1)).map(|stand| stand.identity.type_version), Some(3));
+    let out = driver.migrate(1, Ok(own(2)));
+    let [(_, Control::Reserve(asked))] = controls(&out)[..] else { panic!("expected a request for room: {out:?}") };
+    assert_eq!(asked.parts.own(), &part("walker", 3));
 }
 
 #[test]
