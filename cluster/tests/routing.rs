@@ -36,7 +36,7 @@ fn assign_and_retire() {
     cluster.settle();
     assert_eq!(cluster.home.ownership().owner_of(first), Some(B));
     assert_eq!((cluster.count(A), cluster.count(B)), (1, 1));
-    cluster.tell(A, Input::Despawn { ticket: Ticket(9), entity: second });
+    cluster.tell(A, Input::Despawn { ticket: Some(Ticket(9)), entity: second });
     cluster.settle();
     assert_eq!(cluster.home.ownership().owner_of(second), None);
     assert_eq!((cluster.count(A), cluster.count(B)), (0, 1));

@@ -186,7 +186,7 @@ impl Town {
         for _ in 0..count {
             let (entity, at) = self.people.pop_front().expect("enough people");
             let ticket = Ticket(self.issue().into());
-            self.tell(at, Input::Despawn { ticket, entity });
+            self.tell(at, Input::Despawn { ticket: Some(ticket), entity });
         }
     }
 

@@ -290,7 +290,7 @@ impl SceneActor {
                 let asker = Asker::Evacuation { entity, to };
                 let inputs = match to {
                     Some(to) => self.order_move(entity, Ok(to), asker),
-                    None => vec![slipgate_cluster::scene::Input::Despawn { ticket: self.ticket(asker), entity }],
+                    None => vec![slipgate_cluster::scene::Input::Despawn { ticket: Some(self.ticket(asker)), entity }],
                 };
                 for input in inputs {
                     self.step(input, now);

@@ -199,7 +199,7 @@ impl Handler<AskScene> for SceneActor {
             Question::Spawn(order) => self.spawn(order),
             Question::Despawn { entity, reply } => {
                 let ticket = self.ticket(Asker::Despawn(reply));
-                self.turn_or_defer([Input::Despawn { ticket, entity }]);
+                self.turn_or_defer([Input::Despawn { ticket: Some(ticket), entity }]);
             }
             Question::Unpark { entity, reply } => {
                 let ticket = self.ticket(Asker::Unpark(reply));

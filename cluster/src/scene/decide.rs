@@ -38,16 +38,16 @@ impl Scene {
         self.decide(entity, why, held, now, out);
     }
 
-    pub(super) fn despawn(&mut self, ticket: Ticket, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn despawn(&mut self, ticket: Option<Ticket>, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         let Some(live) = self.live.get(&entity) else {
-            return reject(Some(ticket), MoveError::NotOwner { entity }, out);
+            return reject(ticket, MoveError::NotOwner { entity }, out);
         };
         if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
-            return reject(Some(ticket), MoveError::Migrating { entity }, out);
+            return reject(ticket, MoveError::Migrating { entity }, out);
         }
         self.flush(out);
         self.leave_direct_path(entity, now, out);
-        self.decide(entity, Why::Despawn(Some(ticket)), HeldMessages::default(), now, out);
+        self.decide(entity, Why::Despawn(ticket), HeldMessages::default(), now, out);
     }
 
     pub(super) fn decide(&mut self, entity: OnlineId, why: Why, held: HeldMessages, now: Now, out: &mut Vec<Output>) {

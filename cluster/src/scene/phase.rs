@@ -67,6 +67,11 @@ impl Live {
         matches!(self.phase, Phase::Active | Phase::Reserving(_))
     }
 
+    /// Whether what it says goes with it: it takes turns, or is being encoded.
+    pub(super) fn may_speak(&self) -> bool {
+        self.is_active() || matches!(self.phase, Phase::Frozen(Frozen { prepare: None, .. }))
+    }
+
     /// How it stands, for people.
     pub(super) fn word(&self) -> &'static str {
         match self.phase {
@@ -167,7 +172,7 @@ pub(super) struct Deciding {
 #[derive(Clone, Debug)]
 pub(super) enum Why {
     GiveUp(GiveUp),
-    /// None once the requester has heard that it is undecided.
+    /// None if nobody waits for the answer, or the requester has heard that it is undecided.
     Despawn(Option<Ticket>),
 }
 

@@ -40,8 +40,8 @@ pub enum Input {
     },
     /// An entity is to be removed for good.
     Despawn {
-        /// Names the request.
-        ticket: Ticket,
+        /// Names the request, where somebody waits for its answer.
+        ticket: Option<Ticket>,
         /// The entity.
         entity: OnlineId,
     },
@@ -225,6 +225,11 @@ pub enum Output {
         identity: Identity,
     },
     /// Encode the body: it is frozen. Answer at once.
+    ///
+    /// What its game code says as it leaves is handed in before the answer, by [`Input::Sends`]: it is numbered behind
+    /// all that the entity has said, is a part of the copy, and is sent from wherever the entity goes on: from the
+    /// target, or from here if the move comes to nothing. What finds no room there comes back at once, before the answer
+    /// too. After the answer the entity says nothing.
     Encode {
         /// The entity.
         entity: OnlineId,

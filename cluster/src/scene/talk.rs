@@ -153,7 +153,7 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Returned::TooLarge });
             return;
         }
-        if !live.is_active() {
+        if !live.may_speak() {
             // The copy under way, or the router that takes the streams over, would never learn of it.
             out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
@@ -166,7 +166,7 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
-        if is_here && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
+        if is_here && live.is_active() && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
             if let Err(payload) = self.direct.say((entity, &mut live.spoken), to, payload, &self.limits) {
                 out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             }
@@ -175,7 +175,7 @@ impl Scene {
         self.send_numbered(entity, to, payload, now, out);
     }
 
-    /// Numbers a message of an active entity and sends it.
+    /// Numbers a message of an entity and sends it; that of one that is being encoded where it goes on.
     pub(super) fn send_numbered(
         &mut self,
         entity: OnlineId,

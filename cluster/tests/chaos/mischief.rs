@@ -115,7 +115,7 @@ impl Mischief {
         let entity = self.entity(world);
         let stage = self.stage_of(world, entity);
         let ticket = world.history.ask();
-        world.tell_scene(stage, Input::Despawn { ticket, entity });
+        world.tell_scene(stage, Input::Despawn { ticket: Some(ticket), entity });
     }
 
     fn cancel(&mut self, world: &mut World) {

@@ -112,7 +112,7 @@ impl Stage {
                 objection: None,
             }),
             Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },
-            Cue::Despawn { number, entity } => Input::Despawn { ticket: Ticket(100 + u64::from(number)), entity },
+            Cue::Despawn { number, entity } => Input::Despawn { ticket: Some(Ticket(100 + u64::from(number))), entity },
             Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),
         };
         self.step(input, &mut effects);

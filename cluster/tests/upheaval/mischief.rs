@@ -94,7 +94,7 @@ impl Mischief {
     fn despawn(&mut self, world: &mut World) {
         let Some((stage, entity)) = self.living(world) else { return };
         let ticket = world.history.ask(world.me(stage));
-        world.tell_scene(stage, Input::Despawn { ticket, entity });
+        world.tell_scene(stage, Input::Despawn { ticket: Some(ticket), entity });
     }
 
     fn cancel(&mut self, world: &mut World) {

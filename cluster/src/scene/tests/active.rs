@@ -83,7 +83,7 @@ fn reserved_for_another_label_or_without_a_request_is_ignored() {
 fn despawn_asks_the_home_for_a_record_without_an_owner() {
     let mut driver = Driver::active();
     driver.data(1);
-    let out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    let out = driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let dead = Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO };
     assert_eq!(cas(&out), [((own(1), epoch(1)), dead)]);
     assert_eq!(acks(&out), [1]);

@@ -73,7 +73,7 @@ fn an_entity_is_claimed_as_it_stands_with_its_label() {
     assert_eq!(said(Driver::frozen()), [leaving(false)]);
     assert_eq!(said(Driver::deciding()), [leaving(false)], "its target may have taken over all the same");
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     assert_eq!(said(driver), [Stake::Despawning(title())]);
 }
 
@@ -89,7 +89,7 @@ fn whoever_has_left_is_told_of_with_the_whole_record() {
     driver.record(1, taken_over(), None);
     assert_eq!(said(driver), [Stake::Gone(taken_over())]);
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let dead = Record::registered(own(1)).changed_to(None);
     driver.record(1, dead, None);
     assert_eq!(said(driver), [Stake::Gone(dead)]);

@@ -100,7 +100,7 @@ fn a_second_cancel_while_giving_up_is_taken_up_and_changes_nothing() {
 fn a_despawn_that_hits_removes_the_entity_and_passes_its_windows_on() {
     let mut driver = Driver::active();
     driver.sends(1, 8);
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     driver.data(1);
     let out = driver.record(1, buried(), None);
     assert!(out.contains(&Output::Remove { entity: entity(1), why: Departure::Despawned }));
@@ -118,7 +118,7 @@ fn a_despawn_that_hits_removes_the_entity_and_passes_its_windows_on() {
 fn a_despawn_that_the_next_home_tells_of_without_its_record_passes_the_windows_on_too() {
     let mut driver = Driver::active();
     driver.sends(1, 8);
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let out = driver.record(1, Record::absent(1, false), None);
     assert_eq!(answers(&out), [(Ticket(5), Answer::Despawned)]);
     let adopted = out.iter().find_map(|output| if let Output::Adopt(streams) = output { Some(streams) } else { None });
@@ -129,7 +129,7 @@ fn a_despawn_that_the_next_home_tells_of_without_its_record_passes_the_windows_o
 #[test]
 fn a_despawn_whose_record_rose_repeats_its_cas_under_a_fresh_nonce() {
     let mut driver = Driver::active();
-    let first = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    let first = driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let out = driver.record(1, given_back(), None);
     let dead = Record { owner: None, epoch: epoch(3), data: epoch(1), lost: false, base: Epoch::ZERO };
     assert_eq!(cas(&out), [((own(1), epoch(2)), dead)]);
@@ -139,7 +139,7 @@ fn a_despawn_whose_record_rose_repeats_its_cas_under_a_fresh_nonce() {
 #[test]
 fn a_despawn_is_repeated_until_the_home_answers() {
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let out = driver.pass(60_000);
     assert_eq!(cas(&out), [((own(1), epoch(1)), buried())]);
     assert!(ended(&out).is_empty());
@@ -177,4 +177,15 @@ fn decided(out: &[Output]) -> Vec<Option<Own>> {
         Some(*owner)
     };
     out.iter().filter_map(owner).collect()
+}
+
+#[test]
+fn a_despawn_that_nobody_waits_for_is_done_all_the_same() {
+    let mut driver = Driver::active();
+    let despawn = Input::Despawn { ticket: None, entity: entity(1) };
+    assert_eq!(cas(&driver.tell(despawn.clone())), [((own(1), epoch(1)), buried())]);
+    assert_eq!(answers(&driver.tell(despawn)), [], "it is under way");
+    let out = [driver.pass(10_000), driver.record(1, buried(), None)].concat();
+    assert!(out.iter().any(|output| matches!(output, Output::Remove { why: Departure::Despawned, .. })));
+    assert_eq!((answers(&out), driver.scene.moves_under_way()), (vec![], 0));
 }

@@ -153,7 +153,7 @@ fn whoever_arrives_with_something_unacknowledged_goes_on_numbering_until_it_is_a
 fn what_is_said_to_an_entity_that_despawns_is_answered_as_in_a_stream() {
     let mut driver = neighbours();
     says(&mut driver, 8, 1, 1);
-    driver.tell(Input::Despawn { ticket: Ticket(9), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(9)), entity: entity(1) });
     let out = driver.record(1, super::driver::buried(), None);
     assert_eq!(answers(&out).len(), 1);
     let dead = |output: &Output| matches!(output, Output::Bounced { why: Returned::Dead, .. });

@@ -18,8 +18,10 @@ use crate::{Epoch, Limits, Now, Own, Place, Port, Record, Session};
 pub(super) struct Driver {
     pub(super) scene: Scene,
     pub(super) now: Now,
-    /// What `Encode` is answered with.
-    pub(super) body: Vec<u8>,
+    /// What `Encode` is answered with; nothing if the body cannot be encoded.
+    pub(super) body: Option<Vec<u8>>,
+    /// To whom an entity says something while it is encoded.
+    pub(super) last_words: Vec<u32>,
 }
 
 impl Driver {
@@ -35,7 +37,7 @@ impl Driver {
     fn of_size(capacity: u32, limits: Limits) -> Self {
         let schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
         let scene = Scene::new(Settings { me: own(1), capacity, schema, limits, on_panic: OnPanic::Park });
-        Self { scene, now: Now(0), body: vec![1, 2, 3] }
+        Self { scene, now: Now(0), body: Some(vec![1, 2, 3]), last_words: Vec::new() }
     }
 
     /// With entity 1 active.
@@ -84,8 +86,14 @@ impl Driver {
         self.scene.audit();
         let mut all = Vec::new();
         for output in out {
-            let answer = if let Output::Encode { entity } = &output {
-                Some(Input::Encoded { entity: *entity, body: self.body.clone() })
+            let answer = if let &Output::Encode { entity: leaver } = &output {
+                for to in self.last_words.clone() {
+                    all.extend(self.tell(Input::Sends { entity: leaver, to: entity(to), payload: [7u8].into() }));
+                }
+                Some(match self.body.clone() {
+                    Some(body) => Input::Encoded { entity: leaver, body },
+                    None => Input::NotEncoded { entity: leaver, reason: "it panicked".into() },
+                })
             } else if let Output::Decode { entity, prepare } = &output {
                 let result = if prepare.image.body.is_empty() { Err("empty".into()) } else { Ok(()) };
                 Some(Input::Decoded { entity: *entity, label: prepare.label, result })

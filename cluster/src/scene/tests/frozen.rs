@@ -1,6 +1,8 @@
 //! Rows of `Frozen`.
 
-use super::super::{Answer, Departure, Destination, Input, Output, Route, Ticket};
+use slipgate_entity::OnlineId;
+
+use super::super::{Answer, Bounce, Departure, Destination, Input, Output, Route, Ticket};
 use super::driver::{
     Driver, acks, answers, applied, cas, controls, copies, data, ended, entity, epoch, given_back, identity, messages,
     move_id, own, reserved, router, taken_over, to, tool_stream,
@@ -145,7 +147,7 @@ fn a_record_that_still_names_the_source_at_a_higher_epoch_sends_the_copy_under_t
 fn a_copy_too_large_once_encoded_thaws_at_once_and_nothing_has_left() {
     let mut driver = Driver::active_with(Limits { state_bytes: 100, ..Limits::default() });
     driver.migrate(1, Ok(own(2)));
-    driver.body = vec![0; 200];
+    driver.body = Some(vec![0; 200]);
     let out = driver.hear(reserved());
     assert_eq!(ended(&out), [Outcome::Refused(Refusal::TooLarge { bytes: 200, bytes_max: 100 })]);
     assert!(copies(&out).is_empty() && cas(&out).is_empty());
@@ -173,4 +175,66 @@ fn the_targets_word_decides_nothing_and_only_asks_the_home() {
     let out = driver.hear(Control::Arrived { entity: entity(1), id: move_id(1), epoch: epoch(2) });
     assert!(matches!(controls(&out)[..], [(Destination::Home(_), Control::Query { .. })]));
     assert_eq!(driver.phase(1), Some("frozen"));
+}
+
+/// How many messages to whom a copy has with it.
+fn sending(out: &[Output]) -> Vec<(OnlineId, usize)> {
+    let streams = out.iter().find_map(|output| {
+        let Output::Send { message: Message::Prepare(prepare), .. } = output else { return None };
+        Some(prepare.image.sending.iter().map(|stream| (stream.entity(), stream.waiting())).collect())
+    });
+    streams.expect("a copy left")
+}
+
+#[test]
+fn what_an_entity_says_while_it_is_encoded_goes_with_the_copy_behind_what_it_had_said_and_leaves_from_there() {
+    let mut driver = Driver::reserving();
+    driver.spawn(2);
+    driver.sends(1, 2);
+    driver.last_words = vec![2, 9, 9];
+    let out = driver.hear(reserved());
+    assert_eq!(sending(&out), [(entity(2), 2), (entity(9), 2)]);
+    assert_eq!(messages(&out), [], "nobody knows yet where the two are");
+    let later = driver.sends(1, 9);
+    assert!(matches!(later[..], [Output::Bounced { why: Bounce::Busy, .. }]), "{later:?}");
+    driver.record(9, Record::registered(own(3)), None);
+    let out = [driver.record(1, taken_over(), None), driver.pass(500)].concat();
+    assert!(messages(&out).iter().all(|(_, to, _)| *to != entity(9)), "{out:?}");
+    assert_eq!(driver.scene.tables().unacknowledged, 0, "it has taken all along");
+}
+
+#[test]
+fn what_an_entity_says_while_it_is_encoded_leaves_from_here_if_the_move_comes_to_nothing() {
+    let mut given_up = Driver::reserving();
+    given_up.last_words = vec![9];
+    given_up.hear(reserved());
+    given_up.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
+    given_up.record(1, given_back(), None);
+
+    let mut melted = Driver::reserving();
+    (melted.last_words, melted.body) = (vec![9], None);
+    let out = melted.hear(reserved());
+    assert!(matches!(ended(&out)[..], [Outcome::Refused(Refusal::Unreadable { .. })]), "{out:?}");
+
+    for mut driver in [given_up, melted] {
+        let out = driver.record(9, Record::registered(own(3)), None);
+        assert_eq!(messages(&out), [(to(own(3)), entity(9), 1)]);
+        assert_eq!(driver.scene.tables().unacknowledged, 1);
+    }
+}
+
+#[test]
+fn what_an_entity_says_while_it_is_encoded_is_bounded_as_ever_and_counts_for_the_size_of_the_copy() {
+    let mut driver = Driver::active_with(Limits { stream_window: 1, stream_queue: 1, ..Limits::default() });
+    driver.migrate(1, Ok(own(2)));
+    driver.last_words = vec![9; 3];
+    let out = driver.hear(reserved());
+    assert_eq!(sending(&out), [(entity(9), 2)]);
+    assert_eq!(out.iter().filter(|output| matches!(output, Output::Bounced { .. })).count(), 1);
+
+    let mut driver = Driver::active_with(Limits { state_bytes: 20, ..Limits::default() });
+    driver.migrate(1, Ok(own(2)));
+    driver.last_words = vec![9];
+    let out = driver.hear(reserved());
+    assert!(matches!(ended(&out)[..], [Outcome::Refused(Refusal::TooLarge { .. })]), "{out:?}");
 }

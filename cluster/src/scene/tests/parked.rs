@@ -200,7 +200,7 @@ fn what_was_held_for_a_parked_entity_that_stays_after_all_is_answered_as_parked(
 #[test]
 fn a_parked_entity_is_despawned_like_any_other() {
     let mut driver = parked();
-    let out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    let out = driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     assert_eq!(cas(&out).len(), 1);
 }
 

@@ -142,7 +142,10 @@ fn a_request_for_an_entity_that_is_not_here_is_answered_not_owner() {
     let mut driver = Driver::active();
     let entity = entity(7);
     assert_eq!(rejected(&driver.migrate(7, Ok(own(2)))), [MoveError::NotOwner { entity }]);
-    assert_eq!(rejected(&driver.tell(Input::Despawn { ticket: Ticket(1), entity })), [MoveError::NotOwner { entity }]);
+    assert_eq!(
+        rejected(&driver.tell(Input::Despawn { ticket: Some(Ticket(1)), entity })),
+        [MoveError::NotOwner { entity }]
+    );
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn a_second_move_and_a_despawn_in_flight_are_answered_migrating() {
         let entity = entity(1);
         let migrating = [MoveError::Migrating { entity }];
         assert_eq!(rejected(&driver.migrate(1, Ok(own(2)))), migrating);
-        assert_eq!(rejected(&driver.tell(Input::Despawn { ticket: Ticket(5), entity })), migrating);
+        assert_eq!(rejected(&driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity })), migrating);
         assert_eq!(driver.scene.moves_under_way(), 1);
     }
 }
@@ -161,7 +164,7 @@ fn a_second_move_and_a_despawn_in_flight_are_answered_migrating() {
 #[test]
 fn a_move_during_a_despawn_is_answered_migrating() {
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     assert_eq!(rejected(&driver.migrate(1, Ok(own(2)))), [MoveError::Migrating { entity: entity(1) }]);
 }
 

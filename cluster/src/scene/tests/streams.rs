@@ -167,7 +167,7 @@ fn a_sender_that_arrives_resends_its_window_under_its_old_numbers() {
 fn a_despawned_senders_streams_are_passed_on_to_be_closed_empty_or_not() {
     let mut driver = talking();
     driver.hear(ack(1));
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     let out =
         driver.record(1, Record { owner: None, epoch: epoch(2), data: epoch(1), lost: false, base: Epoch::ZERO }, None);
     assert_eq!(left(&out), [(stream(1), 0)]);

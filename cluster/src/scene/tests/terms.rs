@@ -130,7 +130,7 @@ fn a_frozen_entity_that_the_new_home_gives_to_its_target_is_handed_over() {
 #[test]
 fn a_despawn_repeats_its_question_under_the_new_record_and_never_resumes() {
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     driver.term(1);
     let out = driver.record(1, rebuilt(), None);
     let dead = Record { owner: None, epoch: Epoch::new(1, 1), ..rebuilt() };
@@ -143,7 +143,7 @@ fn a_despawn_repeats_its_question_under_the_new_record_and_never_resumes() {
 fn a_despawn_under_an_older_record_asks_for_the_new_one_and_wants_nothing_changed_before() {
     let mut driver = Driver::active();
     driver.term(1);
-    let mut out = driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    let mut out = driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     assert_eq!(queries(&out), 1);
     out.extend(driver.pass(1_000));
     assert!(queries(&out) > 1 && cas(&out).is_empty(), "asked, and asked again: {out:?}");
@@ -154,7 +154,7 @@ fn a_despawn_under_an_older_record_asks_for_the_new_one_and_wants_nothing_change
 #[test]
 fn a_despawn_without_an_answer_is_undecided_by_the_deadline_and_done_once_the_home_answers() {
     let mut driver = Driver::active();
-    driver.tell(Input::Despawn { ticket: Ticket(5), entity: entity(1) });
+    driver.tell(Input::Despawn { ticket: Some(Ticket(5)), entity: entity(1) });
     assert!(answers(&driver.pass(2_999)).is_empty());
     assert_eq!(answers(&driver.pass(1)), [(Ticket(5), Answer::Undecided)]);
     assert_eq!((driver.phase(1), answers(&driver.pass(60_000))), (Some("deciding"), vec![]));
