@@ -40,7 +40,7 @@ impl Rows {
 }
 
 /// The tables of a scene.
-pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 12] {
+pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 13] {
     let scene::Tables {
         entities: _,
         open,
@@ -52,6 +52,7 @@ pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 12] {
         arriving,
         spawning,
         leaving,
+        parties,
         tombstones,
         alarms,
         searches,
@@ -66,6 +67,7 @@ pub(crate) fn of_scene(tables: &scene::Tables) -> [Count; 12] {
         ("arriving", arriving),
         ("spawning", spawning),
         ("leaving", leaving),
+        ("parties", parties),
         ("tombstones", tombstones),
         ("alarms", alarms),
         ("searches", searches),

@@ -65,6 +65,10 @@ pub const PARKED_BYTES: usize = 512;
 /// Parts of one entity that may move: its type and its components. Beyond it a move is refused.
 pub const PARTS: usize = 64;
 
+/// Entities that may accompany another on a move: a group of players, or a rider's goods. A larger party is refused,
+/// for all must find room before any goes.
+pub const COMPANIONS: usize = 16;
+
 /// Longest text of why an entity will not leave, in bytes: a sentence. A longer one is cut.
 pub const VETO_BYTES: usize = 200;
 

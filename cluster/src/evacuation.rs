@@ -18,6 +18,8 @@
 //! | refused for its type or its version | the target is struck for that type; the next one |
 //! | refused for a component or its version | the target is struck for that entity; the next one |
 //! | too large, or the target cannot read it; it does not move, or will not | the entity is kept, with that reason |
+//! | somebody who was to come along does not move, or will not | the entity is kept, with that reason |
+//! | somebody who was to come along is refused otherwise, or cannot come now | again later |
 //! | timeout, node lost, undecided, cancelled, source busy, another move under way | again later, the waits double; after a timeout or a lost node the target rests as long |
 //! | not here any more | gone: somebody else despawned or moved it |
 //!
@@ -34,6 +36,7 @@
 //! Leaves out: which scenes are targets; refusing newcomers; how a move is made (`scene`).
 
 mod kept;
+mod port;
 mod room;
 mod targets;
 
@@ -41,133 +44,17 @@ mod targets;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use slipgate_entity::{OnlineId, TypeName};
 
 pub use self::kept::Kept;
+pub use self::port::{Done, Input, NotDespawned, Output, Progress, Settings, UNDER_WAY_MAX};
 pub use self::room::{Offer, targets};
 pub use self::targets::Target;
 use self::targets::{Choice, Kind, Targets};
 use crate::moves::{MoveError, Outcome, Refusal};
 use crate::time::Wait;
 use crate::{Now, Own};
-
-/// Moves that one evacuation has under way at once, by default: enough to fill the pauses of a move, and few
-/// enough that the targets' answers are heard before the next ones are sent there.
-pub const UNDER_WAY_MAX: usize = 64;
-
-/// Bounds of an evacuation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Moves under way at once; at least 1. Default [`UNDER_WAY_MAX`].
-    pub under_way_max: usize,
-    /// When it ends at the latest.
-    pub deadline: Now,
-    /// First wait before a move is tried again.
-    pub wait_first: Duration,
-    /// Longest wait between two attempts.
-    pub wait_max: Duration,
-}
-
-/// What an evacuation is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// All the scenes that may take somebody; they replace those named before.
-    Targets(Vec<Target>),
-    /// An entity lives in the scene.
-    Seen {
-        /// The entity.
-        entity: OnlineId,
-        /// Its type.
-        type_name: TypeName,
-    },
-    /// An entity lives in the scene, and leaves it already by the order of an evacuation before this one. Its end is
-    /// told to this one, which counts it as its own.
-    Leaving {
-        /// The entity.
-        entity: OnlineId,
-        /// Its type.
-        type_name: TypeName,
-        /// Where to; nowhere if it is being despawned.
-        to: Option<Own>,
-    },
-    /// Everybody was seen who lives there, and nobody can come any more.
-    Settled,
-    /// An entity lives in the scene no longer, by other means than a move of the evacuation.
-    Gone(OnlineId),
-    /// A move that was ordered has ended, or was not taken up.
-    MoveEnded {
-        /// The entity.
-        entity: OnlineId,
-        /// How.
-        ended: Result<Outcome, MoveError>,
-    },
-    /// Time passes.
-    Tick,
-    /// A despawn that was ordered has ended, or was not taken up.
-    DespawnEnded {
-        /// The entity.
-        entity: OnlineId,
-        /// How.
-        ended: Result<(), NotDespawned>,
-    },
-    /// Nobody else is to be moved. What is under way ends by itself.
-    Cancel,
-    /// Whoever is left is to be despawned, those included who were kept.
-    Despawn,
-}
-
-/// Why an entity that was to be despawned is still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotDespawned {
-    /// Its home has not answered. It goes once that does, and until then another attempt finds it under way.
-    Undecided,
-    /// The despawn was not taken up.
-    Rejected(MoveError),
-}
-
-/// What an evacuation wants done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// Move an entity; its end is to be told.
-    Move {
-        /// The entity.
-        entity: OnlineId,
-        /// The target.
-        to: Own,
-    },
-    /// Remove an entity for good; its end is to be told.
-    Despawn(OnlineId),
-    /// It is over. Said once; nothing follows.
-    Done(Done),
-}
-
-/// What came of an evacuation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Entities moved.
-    pub moved: u64,
-    /// Entities that went by other means; among them those that it despawned.
-    pub gone: u64,
-    /// Those that are still there, and why; by id.
-    pub kept: Vec<(OnlineId, Kept)>,
-}
-
-/// How far an evacuation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Entities moved.
-    pub moved: u64,
-    /// Entities that went by other means.
-    pub gone: u64,
-    /// Moves and despawns under way.
-    pub under_way: u64,
-    /// Entities whose turn has not come, or comes again.
-    pub waiting: u64,
-    /// Entities that will stay, as it looks now.
-    pub kept: u64,
-}
 
 /// Moves everybody out of one scene.
 #[derive(Debug)]
@@ -323,7 +210,12 @@ impl Evacuation {
                 self.forget(entity);
                 return;
             }
-            Err(MoveError::Migrating { .. } | MoveError::NoMigration { .. }) => return self.rest(entity, None, now),
+            Err(
+                MoveError::Migrating { .. }
+                | MoveError::NoMigration { .. }
+                | MoveError::NoCompany { .. }
+                | MoveError::TooManyCompanions { .. },
+            ) => return self.rest(entity, None, now),
             Ok(outcome) => outcome,
         };
         leaver.last = Some(outcome.clone());
@@ -351,7 +243,8 @@ impl Evacuation {
                     leaver.refused_by.insert(to);
                     self.wait_for_turn(entity);
                 }
-                Refusal::Busy { .. } => self.rest(entity, None, now),
+                Refusal::Companion { ref why, .. } if will_not_move(why) => self.keep(entity, Kept::Refused(refusal)),
+                Refusal::Busy { .. } | Refusal::Companion { .. } => self.rest(entity, None, now),
                 Refusal::TooLarge { .. }
                 | Refusal::Unreadable { .. }
                 | Refusal::NotMovable
@@ -375,7 +268,12 @@ impl Evacuation {
             }
             Err(
                 NotDespawned::Undecided
-                | NotDespawned::Rejected(MoveError::Migrating { .. } | MoveError::NoMigration { .. }),
+                | NotDespawned::Rejected(
+                    MoveError::Migrating { .. }
+                    | MoveError::NoMigration { .. }
+                    | MoveError::NoCompany { .. }
+                    | MoveError::TooManyCompanions { .. },
+                ),
             ) => self.rest(entity, None, now),
         }
     }
@@ -483,3 +381,15 @@ impl Evacuation {
         out.push(Output::Done(Done { moved: self.moved, gone: self.gone, kept: left }));
     }
 }
+
+/// Whether an entity that ended so stays where it is, wherever it is to go.
+fn will_not_move(outcome: &Outcome) -> bool {
+    let Outcome::Refused(refusal) = outcome else { return false };
+    matches!(
+        refusal,
+        Refusal::TooLarge { .. } | Refusal::Unreadable { .. } | Refusal::NotMovable | Refusal::Vetoed { .. }
+    )
+}
+
+/// After so many doublings every wait is above any that makes sense.
+const DOUBLINGS_MAX: u32 = 16;

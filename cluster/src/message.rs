@@ -263,6 +263,13 @@ pub enum Control {
         /// Epoch of the entity's last reset: the number counts from there.
         base: Epoch,
     },
+    /// The source does not need the room that was kept for this move.
+    Release {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
+    },
 }
 
 /// What the source held of one stream.

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use slipgate_entity::{SceneId, TypeName};
+use slipgate_entity::{OnlineId, SceneId, TypeName};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::bounds::VETO_BYTES;
+use crate::bounds::{COMPANIONS, VETO_BYTES};
 use crate::record::Epoch;
 use crate::schema::Versions;
 
@@ -123,6 +123,16 @@ pub enum Refusal {
         /// The component's stable name.
         component: TypeName,
     },
+    /// Another one of those who were to set out together does not come. Only a source says so, of its own, so it has no
+    /// form on the wire.
+    #[serde(skip)]
+    #[error("{who} does not come along: {why}")]
+    Companion {
+        /// Who.
+        who: OnlineId,
+        /// How the attempt of that one ended.
+        why: Box<Outcome>,
+    },
 }
 
 impl Refusal {
@@ -164,6 +174,24 @@ pub enum Outcome {
     Lost,
 }
 
+/// What happened, in words for people; where to, and where the entity is by now, is said elsewhere.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moved { .. } => f.write_str("it has moved"),
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::Timeout { step: Step::Reserve } => f.write_str("the target did not answer in time"),
+            Self::Timeout { step: Step::Transfer } => f.write_str("the target did not take over in time"),
+            Self::NodeLost => f.write_str("the link to the target's node was lost"),
+            Self::Cancelled => f.write_str("its move was cancelled"),
+            Self::Undecided => f.write_str("its home has not answered yet"),
+            Self::SceneStopped => f.write_str("the scene stopped"),
+            Self::HomeUnreachable => f.write_str("its home has not rebuilt its record yet"),
+            Self::Lost => f.write_str("it is not here any more"),
+        }
+    }
+}
+
 /// Why a request about an entity or a move was not taken up at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 pub enum MoveError {
@@ -171,13 +199,13 @@ pub enum MoveError {
     #[error("the scene does not own {entity}")]
     NotOwner {
         /// The entity.
-        entity: slipgate_entity::OnlineId,
+        entity: OnlineId,
     },
     /// A move or despawn of the entity is under way.
     #[error("a move of {entity} is under way")]
     Migrating {
         /// The entity.
-        entity: slipgate_entity::OnlineId,
+        entity: OnlineId,
     },
     /// No such move is under way.
     #[error("no move {id} is under way")]
@@ -185,6 +213,34 @@ pub enum MoveError {
         /// The move asked for.
         id: MoveId,
     },
+    /// Somebody who was to come along cannot, so nobody sets out.
+    #[error("{who} cannot come along: {why}")]
+    NoCompany {
+        /// Who.
+        who: OnlineId,
+        /// Why not.
+        why: NoCompany,
+    },
+    /// More were to come along than may.
+    #[error("{companions} were to come along, and {COMPANIONS} may")]
+    TooManyCompanions {
+        /// How many.
+        companions: usize,
+    },
+}
+
+/// Why somebody cannot come along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+pub enum NoCompany {
+    /// It does not live in the scene of the one that it was to accompany.
+    #[error("it is not in the same scene")]
+    NotHere,
+    /// A move or despawn of it is under way.
+    #[error("a move of it is under way")]
+    Migrating,
+    /// It was named twice, or is to accompany itself.
+    #[error("it is named twice")]
+    Twice,
 }
 
 /// What a move cost, as far as the source saw it.

@@ -220,6 +220,7 @@ impl Router {
             | Control::Reclaim { .. }
             | Control::Reserve(_)
             | Control::Reserved { .. }
+            | Control::Release { .. }
             | Control::Refused { .. }
             | Control::IsActive { .. }
             | Control::Arrived { .. }

@@ -34,10 +34,12 @@ mod inspection;
 mod leave;
 mod missing;
 mod parked;
+mod party;
 mod phase;
 mod population;
 mod port;
 mod receivers;
+mod request;
 mod reset;
 mod settle;
 mod tables;
@@ -60,13 +62,14 @@ use self::direct::Direct;
 use self::graves::Tombstone;
 pub use self::missing::answer_for_a_missing_scene;
 use self::parked::Fallen;
+use self::party::Party;
 use self::phase::{Live, Phase};
 use self::population::Population;
 pub use self::port::{
-    Answer, Departure, Destination, Event, Input, MoveDone, MoveRequest, OnPanic, Orphan, Output, SpawnRefusal, Stand,
-    Ticket,
+    Answer, Bounce, Departure, Destination, Event, Input, OnPanic, Orphan, Output, SpawnRefusal, Stand, Ticket,
 };
 use self::receivers::Receivers;
+pub use self::request::{Companion, CompanionDone, MoveDone, MoveRequest};
 use self::settle::Settling;
 pub use self::tables::Tables;
 use self::talk::{StreamNews, Told};
@@ -113,6 +116,8 @@ pub struct Scene {
     /// The tombstones, oldest first; some are replaced by a later one already.
     graves: VecDeque<(Now, OnlineId)>,
     settling: BTreeMap<MoveId, Settling>,
+    /// Those who set out together, until the last attempt of them has ended.
+    parties: BTreeMap<MoveId, Party>,
     spawning: BTreeMap<Ticket, Identity>,
     /// Entities that are reserving, frozen or deciding.
     busy: BTreeSet<OnlineId>,
@@ -183,6 +188,7 @@ impl Scene {
             gone: BTreeMap::new(),
             graves: VecDeque::new(),
             settling: BTreeMap::new(),
+            parties: BTreeMap::new(),
             spawning: BTreeMap::new(),
             busy: BTreeSet::new(),
             receivers: Receivers::default(),
@@ -270,6 +276,7 @@ impl Scene {
             Control::Reserve(reserve) => self.reserve(from, reserve, now, out),
             Control::Reserved { entity, id, label } => self.reserved(entity, id, label, now, out),
             Control::Refused { entity, id, label, reason } => self.refused(entity, id, label, reason, now, out),
+            Control::Release { entity, id } => self.release(entity, id),
             Control::IsActive { entity, id } => self.is_active(from, entity, id, out),
             Control::Arrived { entity, id, epoch } => self.arrived(entity, id, epoch, now, out),
             Control::HandedOn { entity, id, held, source } => self.handed_on(entity, id, held, source, out),

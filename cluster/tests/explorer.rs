@@ -34,7 +34,7 @@ mod explorer {
 }
 
 use explorer::configurations::{
-    closings, ends, friends, handovers, homes, moves, mutants, panics, restarts, wide, wide_homes,
+    closings, ends, friends, handovers, homes, moves, mutants, panics, parties, restarts, wide, wide_homes,
 };
 use explorer::plan::Plan;
 use explorer::search::Search;
@@ -57,6 +57,11 @@ fn an_entity_that_is_despawned_or_whose_node_dies_is_answered_for() {
 #[test]
 fn what_an_entity_tells_another_arrives_once_and_in_order_wherever_both_go() {
     explore(friends(), &["adopted", "told on", "lost"]);
+}
+
+#[test]
+fn those_who_set_out_together_freeze_together_or_not_at_all() {
+    explore(parties(), &["deciding", "frozen", "given up", "let room go", "lost"]);
 }
 
 #[test]

@@ -227,6 +227,7 @@ impl Cluster {
                 body_bytes: 0,
                 components: Vec::new(),
                 objection: None,
+                companions: Vec::new(),
             }),
         );
         ticket

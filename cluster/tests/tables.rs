@@ -173,6 +173,7 @@ impl Town {
                     body_bytes: 0,
                     components: Vec::new(),
                     objection: None,
+                    companions: Vec::new(),
                 }),
             );
             if index % 50 == 0 {

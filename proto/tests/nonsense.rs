@@ -100,6 +100,7 @@ fn a_move_under_way_ends_with_an_answer_whatever_peers_say() {
                 body_bytes: 10,
                 components: Vec::new(),
                 objection: None,
+                companions: Vec::new(),
             };
             stage.give(Input::Migrate(request));
             for _ in 0..20 {
@@ -157,6 +158,7 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
         body_bytes: 1,
         components: Vec::new(),
         objection: None,
+        companions: Vec::new(),
     }));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
         let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false, base: Epoch::ZERO };

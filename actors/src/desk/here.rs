@@ -380,6 +380,13 @@ fn rejected(named: &Named, here: &str, error: &MoveError) -> Problem {
             state: Some(format!("{named} is in {here} until that one ends")),
             hint: Some(format!("slipgate moves      slipgate show {}", named.entity)),
         },
+        MoveError::NoCompany { .. } | MoveError::TooManyCompanions { .. } => Problem {
+            kind: ProblemKind::Refused,
+            reason: "no_company".to_owned(),
+            text: error.to_string(),
+            state: Some(format!("{named} is in {here}, and nobody has set out")),
+            hint: Some(format!("slipgate show {}", named.entity)),
+        },
         MoveError::NoMigration { .. } => Problem {
             kind: ProblemKind::NotFound,
             reason: "no_migration".to_owned(),

@@ -44,6 +44,7 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Reserve(_)
             | Control::Reserved { .. }
             | Control::Refused { .. }
+            | Control::Release { .. }
             | Control::IsActive { .. }
             | Control::Arrived { .. }
             | Control::HandedOn { .. }

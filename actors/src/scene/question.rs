@@ -239,8 +239,16 @@ impl SceneActor {
         let ticket = Some(self.ticket(asker));
         let body_bytes = self.bodies.size(entity);
         let id = MoveId(Uuid::new_v4());
-        let request =
-            Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes, components: Vec::new(), objection: None });
+        let request = Input::Migrate(MoveRequest {
+            ticket,
+            id,
+            entity,
+            to,
+            body_bytes,
+            components: Vec::new(),
+            objection: None,
+            companions: Vec::new(),
+        });
         let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
     }

@@ -265,6 +265,7 @@ pub fn outcome_word(outcome: &Outcome) -> (&'static str, &'static str, Option<&'
             Refusal::Unreadable { .. } => "unreadable",
             Refusal::NotMovable => "not_movable",
             Refusal::Vetoed { .. } => "vetoed",
+            Refusal::Companion { .. } => "companion",
         }),
         Outcome::Timeout { .. } => failed("timeout"),
         Outcome::NodeLost => failed("node_lost"),

@@ -1,9 +1,11 @@
 //! The policy of an evacuation, rule by rule.
 
+use std::time::Duration;
+
 use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
-use crate::moves::Step;
+use crate::moves::{NoCompany, Step};
 use crate::schema::Versions;
 use crate::{Epoch, Session};
 
@@ -184,6 +186,25 @@ fn what_cannot_go_anywhere_is_kept_with_its_reason_and_the_others_go_on() {
         let out = world.ended(2, moved());
         assert_eq!(kept(&out), [(1, Kept::Refused(why))]);
         assert_eq!(done(&out).map(|done| done.moved), Some(1));
+    }
+}
+
+#[test]
+fn whoever_has_a_companion_that_never_moves_is_kept_and_else_tried_again() {
+    let without = |why| Refusal::Companion { who: entity(9), why: Box::new(why) };
+    let veto = without(Outcome::Refused(Refusal::Vetoed { reason: "in combat".to_owned() }));
+    let (mut world, _) = World::with(1, 1);
+    assert_eq!(kept(&world.ended(1, refused(veto.clone()))), [(1, Kept::Refused(veto.clone()))]);
+    assert_eq!(veto.to_string(), "1.9 does not come along: it may not leave: in combat");
+
+    let not_here = MoveError::NoCompany { who: entity(9), why: NoCompany::NotHere };
+    let too_many = MoveError::TooManyCompanions { companions: 17 };
+    for ended in
+        [Ok(refused(without(Outcome::NodeLost))), Ok(refused(without(refused(full())))), Err(not_here), Err(too_many)]
+    {
+        let (mut world, _) = World::with(1, 1);
+        assert_eq!(world.give(Input::MoveEnded { entity: entity(1), ended }), []);
+        assert_eq!(moves_in(&world.pass_ms(100)), [(1, 1)]);
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use slipgate_entity::OnlineId;
 
-use super::arrive::Reservation;
 use super::{Output, Scene};
 use crate::Now;
 use crate::moves::MoveId;
@@ -32,6 +31,10 @@ pub(super) struct Alarms {
 impl Alarms {
     pub(super) fn insert(&mut self, (at, alarm): (Now, Alarm)) {
         self.set.insert((at, alarm));
+    }
+
+    pub(super) fn remove(&mut self, alarm: (Now, Alarm)) {
+        self.set.remove(&alarm);
     }
 
     /// Sets a stream's alarm, and puts off the one that it had.
@@ -79,12 +82,13 @@ impl Scene {
             Alarm::Stream(sender, to) => self.stream_tick(sender, to, now, out),
             Alarm::Staged(entity) => self.staged_tick(entity, now, out),
             Alarm::Reservation(entity) => {
-                let Some(Reservation { until }) = self.reserved.get(&entity) else { return };
-                if *until <= now {
+                let Some(reservation) = self.reserved.get_mut(&entity) else { return };
+                if reservation.until <= now {
                     self.reserved.remove(&entity);
-                } else {
-                    // It was asked for again, or used and made anew.
-                    self.alarms.insert((*until, Alarm::Reservation(entity)));
+                } else if reservation.looked_at <= now {
+                    // It was asked for again.
+                    reservation.looked_at = reservation.until;
+                    self.alarms.insert(reservation.alarm(entity));
                 }
             }
             Alarm::Settling(id) => self.settle_tick(id, now, out),

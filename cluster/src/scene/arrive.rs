@@ -19,7 +19,18 @@ use crate::{Epoch, Now, Place, Record};
 /// Room kept for an entity on its way in.
 #[derive(Clone, Debug)]
 pub(super) struct Reservation {
+    /// The move for which it was asked last.
+    pub(super) id: MoveId,
     pub(super) until: Now,
+    /// When it is looked at: what is asked for again is kept for longer.
+    pub(super) looked_at: Now,
+}
+
+impl Reservation {
+    /// Its alarm.
+    pub(super) fn alarm(&self, entity: OnlineId) -> (Now, Alarm) {
+        (self.looked_at, Alarm::Reservation(entity))
+    }
 }
 
 /// A copy that is not active yet: only the record can make it so.
@@ -50,7 +61,7 @@ impl Scene {
         let control = match refusal {
             Some(reason) => Control::Refused { entity, id, label, reason },
             None => {
-                self.keep_room(entity, now);
+                self.keep_room(entity, id, now);
                 Control::Reserved { entity, id, label }
             }
         };
@@ -62,14 +73,14 @@ impl Scene {
         self.live.contains_key(&entity) || self.staged.contains_key(&entity)
     }
 
-    fn keep_room(&mut self, entity: OnlineId, now: Now) {
+    fn keep_room(&mut self, entity: OnlineId, id: MoveId, now: Now) {
         if self.has_place(entity) {
             return;
         }
         let until = now + self.limits.reservation;
-        if self.reserved.insert(entity, Reservation { until }).is_none() {
-            self.alarms.insert((until, Alarm::Reservation(entity)));
-        }
+        let kept = self.reserved.entry(entity).or_insert(Reservation { id, until, looked_at: until });
+        (kept.id, kept.until) = (id, until);
+        self.alarms.insert(kept.alarm(entity));
     }
 
     /// A copy comes in. An old one, or one for an entity that still lives here, is ignored: its sender

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::leave::reject;
+use super::party::Asker;
 use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
 use super::settle::HandedOver;
 use super::talk::send;
@@ -111,6 +112,8 @@ impl Scene {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
                 leaving.label = record.epoch.next();
+                let asker = leaving.asker;
+                self.forget_room(entity, asker);
                 self.ask_for_room(entity, out);
             }
             Phase::Frozen(frozen) => {
@@ -202,7 +205,10 @@ impl Scene {
             Phase::Active => {}
             Phase::Reserving(Reserving { leaving, .. }) => {
                 let done = self.done(entity, &leaving, Outcome::Lost, 0, record.epoch, now);
-                self.end_labelled(leaving.ticket, label, done, out);
+                self.end_labelled(leaving.asker, label, done, out);
+                if let Asker::Party(id) = leaving.asker {
+                    self.break_up(id, entity, &Outcome::Lost, now, out);
+                }
             }
             Phase::Frozen(Frozen { leaving, at, arrived, held, .. }) => {
                 let ended = Ended { entity, label, leaving, frozen: at, arrived, moved };
@@ -245,7 +251,7 @@ impl Scene {
                 self.return_to_senders(held, out);
                 let outcome = if moved { Outcome::Moved { epoch: leaving.label } } else { Outcome::Lost };
                 let done = self.done(entity, &leaving, outcome, now.since(frozen), record.epoch, now);
-                self.end_labelled(leaving.ticket, label, done, out);
+                self.end_labelled(leaving.asker, label, done, out);
             }
         }
     }

@@ -5,50 +5,53 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::alarm::Alarm;
-use super::phase::{Deciding, Frozen, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
+use super::party::{Asker, Mover};
+use super::phase::{Deciding, Frozen, HeldMessages, Leaving, Live, Phase, Repeat, Reserving, Why};
 use super::talk::send;
-use super::{Answer, Destination, Doors, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
+use super::{Answer, Companion, Destination, Event, MoveDone, MoveRequest, Output, Scene, Ticket};
 use crate::bounds::{RECEIVED_BYTES, SENDING_BYTES};
 use crate::message::{Control, Image, Message, Prepare, Reserve};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
-use crate::schema::{Part, Parts};
+use crate::schema::Parts;
 use crate::stream::{Received, SendStream};
 use crate::{Epoch, Now, Session};
 
 impl Scene {
     pub(super) fn migrate(&mut self, request: MoveRequest, now: Now, out: &mut Vec<Output>) {
-        let MoveRequest { ticket, id, entity, to, body_bytes, components, objection } = request;
-        let Some(live) = self.live.get(&entity) else {
-            return reject(ticket, MoveError::NotOwner { entity }, out);
-        };
-        if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
-            return reject(ticket, MoveError::Migrating { entity }, out);
+        if let Err(error) = self.may_set_out(&request) {
+            return reject(request.ticket, error, out);
         }
-        let bytes = body_bytes + table_bytes(live.inbox.received(), live.outbox.values());
-        let epoch = live.epoch;
-        let own = Part { name: live.identity.type_name.clone(), version: live.identity.type_version };
-        let parts = Parts::new(own, components);
-        out.push(Output::Event(Event::MoveBegan { id, entity, label: live.identity.label.clone(), to, epoch }));
-        let under_way = u32::try_from(self.moves_under_way()).unwrap_or(u32::MAX);
-        let refusal = match to {
-            Err(scene) => Some(Refusal::NoScene { scene }),
-            Ok(own) if own == self.me => Some(Refusal::AlreadyThere),
-            // A scene that ends settles what it has begun, and begins nothing more.
-            Ok(_) if self.doors == Doors::Shut => Some(Refusal::Draining),
-            Ok(_) if objection.is_some() => objection.map(Refusal::bounded),
-            Ok(_) if bytes > self.limits.state_bytes => {
-                Some(Refusal::TooLarge { bytes, bytes_max: self.limits.state_bytes })
-            }
-            Ok(_) if under_way >= self.limits.moves_per_scene => Some(Refusal::Busy { under_way }),
-            Ok(_) => parts.as_ref().err().map(|error| Refusal::Unreadable { reason: error.to_string() }),
-        };
-        let (Ok(own), Ok(parts), None) = (to, parts, &refusal) else {
-            let refusal = refusal.expect("where it would go");
-            let cost = Cost { bytes, ..Cost::default() };
-            let done = MoveDone { id, entity, to, outcome: Outcome::Refused(refusal), epoch, cost };
-            return self.end(ticket, done, out);
-        };
-        let leaving = Leaving { id, ticket, to: own, label: epoch.next(), began: now, bytes, reported: false };
+        let MoveRequest { ticket, id, entity, to, body_bytes, components, objection, companions } = request;
+        let count = 1 + companions.len();
+        let leader = Companion { entity, id, body_bytes, components, objection };
+        let movers = [leader].into_iter().chain(companions).map(|mover| self.look_at(mover, to, count));
+        let movers: Vec<Mover> = movers.collect();
+        for &Mover { entity, id, .. } in &movers {
+            let Live { identity, epoch, .. } = &self.live[&entity];
+            let (label, epoch) = (identity.label.clone(), *epoch);
+            out.push(Output::Event(Event::MoveBegan { id, entity, label, to, epoch }));
+        }
+        let asker = self.gather(ticket, &movers);
+        let fault = movers.iter().find_map(|mover| Some((mover.entity, mover.ready.clone().err()?)));
+        for Mover { entity, id, bytes, ready } in movers {
+            let epoch = self.live[&entity].epoch;
+            let refusal = match (ready, &fault) {
+                (Ok((to, parts)), None) => {
+                    let leaving = Leaving { id, asker, to, label: epoch.next(), began: now, bytes, reported: false };
+                    self.set_out(entity, leaving, parts, now, out);
+                    continue;
+                }
+                (Err(refusal), _) => refusal,
+                (Ok(_), Some((who, why))) => {
+                    Refusal::Companion { who: *who, why: Box::new(Outcome::Refused(why.clone())) }
+                }
+            };
+            let (outcome, cost) = (Outcome::Refused(refusal), Cost { bytes, ..Cost::default() });
+            self.end(asker, MoveDone { id, entity, to, outcome, epoch, cost, companions: Vec::new() }, out);
+        }
+    }
+
+    fn set_out(&mut self, entity: OnlineId, leaving: Leaving, parts: Parts, now: Now, out: &mut Vec<Output>) {
         let deadline = now + self.limits.reserve;
         let repeat = Repeat::first(now, &self.limits);
         self.set_phase(entity, Phase::Reserving(Reserving { leaving, parts, deadline, repeat }));
@@ -71,18 +74,33 @@ impl Scene {
         out.push(send(Destination::Place(to.into()), Control::Reserve(reserve)));
     }
 
-    /// Room is reserved: the entity stops, and is encoded.
+    /// Room is reserved: the entity stops, and is encoded; with all its party, once there is room for all.
     pub(super) fn reserved(&mut self, entity: OnlineId, id: MoveId, label: Epoch, now: Now, out: &mut Vec<Output>) {
         let Some(live) = self.live.get(&entity) else { return };
-        let Phase::Reserving(reserving) = &live.phase else { return };
-        if reserving.leaving.id != id || reserving.leaving.label != label || self.is_outdated(entity) {
+        let Phase::Reserving(Reserving { leaving, .. }) = &live.phase else { return };
+        if leaving.id != id || leaving.label != label || self.is_outdated(entity) {
             return;
         }
-        let leaving = reserving.leaving.clone();
+        let leavers = self.note_room(entity, leaving.asker);
+        if leavers.is_empty() {
+            return;
+        }
         self.flush(out);
-        self.leave_direct_path(entity, now, out);
+        for &entity in &leavers {
+            self.leave_direct_path(entity, now, out);
+        }
+        for &entity in &leavers {
+            self.freeze(entity, now);
+        }
+        out.extend(leavers.into_iter().map(|entity| Output::Encode { entity }));
+    }
+
+    fn freeze(&mut self, entity: OnlineId, now: Now) {
+        let Phase::Reserving(Reserving { leaving, .. }) = &self.live[&entity].phase else {
+            panic!("expected {entity} to have asked for room, found it {:?}", self.live[&entity].phase);
+        };
         let frozen = Frozen {
-            leaving,
+            leaving: leaving.clone(),
             at: now,
             prepare: None,
             arrived: None,
@@ -91,7 +109,6 @@ impl Scene {
             repeat: Repeat::first(now, &self.limits),
         };
         self.set_phase(entity, Phase::Frozen(frozen));
-        out.push(Output::Encode { entity });
     }
 
     /// The body is encoded: the copy goes to the target.
@@ -148,11 +165,14 @@ impl Scene {
         }
     }
 
-    /// A reservation comes to nothing: the entity never stopped.
+    /// A reservation comes to nothing: the entity never stopped, and nobody who was to go with it does.
     pub(super) fn stay(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
         let live = self.live.get(&entity).expect("the caller holds a live entity");
-        let Phase::Reserving(reserving) = &live.phase else { return };
-        let leaving = reserving.leaving.clone();
+        let Phase::Reserving(Reserving { leaving, .. }) = &live.phase else { return };
+        let leaving = leaving.clone();
+        if let Asker::Party(id) = leaving.asker {
+            return self.break_up(id, entity, &outcome, now, out);
+        }
         self.set_phase(entity, Phase::Active);
         self.end_leaving(entity, &leaving, outcome, 0, now, out);
     }
@@ -195,15 +215,15 @@ impl Scene {
     pub(super) fn leave_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
         let limits = self.limits.clone();
         let nonce = self.nonce();
-        let is_outdated = self.is_outdated(entity);
         let live = self.live.get_mut(&entity).expect("the alarm names a live entity");
         match &mut live.phase {
             Phase::Active => return,
-            Phase::Reserving(reserving) if reserving.deadline <= now && is_outdated => {
-                return self.stay(entity, Outcome::HomeUnreachable, now, out);
-            }
             Phase::Reserving(reserving) if reserving.deadline <= now => {
-                return self.stay(entity, Outcome::Timeout { step: Step::Reserve }, now, out);
+                let asker = reserving.leaving.asker;
+                let who = self.who_is_late(entity, asker);
+                let is_outdated = self.is_outdated(who);
+                let late = Outcome::Timeout { step: Step::Reserve };
+                return self.stay(who, if is_outdated { Outcome::HomeUnreachable } else { late }, now, out);
             }
             Phase::Frozen(frozen) if frozen.deadline <= now => {
                 return self.give_up(entity, Outcome::Timeout { step: Step::Transfer }, now, out);
@@ -252,7 +272,7 @@ impl Scene {
     }
 
     pub(super) fn end_leaving(
-        &self,
+        &mut self,
         entity: OnlineId,
         leaving: &Leaving,
         outcome: Outcome,
@@ -262,7 +282,7 @@ impl Scene {
     ) {
         let epoch = self.live[&entity].epoch;
         let done = self.done(entity, leaving, outcome, pause_us, epoch, now);
-        self.end(leaving.ticket, done, out);
+        self.end(leaving.asker, done, out);
     }
 
     pub(super) fn done(
@@ -275,25 +295,22 @@ impl Scene {
         now: Now,
     ) -> MoveDone {
         let cost = Cost { total_us: now.since(leaving.began), pause_us, held: 0, delivered: 0, bytes: leaving.bytes };
-        MoveDone { id: leaving.id, entity, to: Ok(leaving.to), outcome, epoch, cost }
+        let (id, to) = (leaving.id, Ok(leaving.to));
+        MoveDone { id, entity, to, outcome, epoch, cost, companions: Vec::new() }
     }
 
-    fn end(&self, ticket: Option<Ticket>, done: MoveDone, out: &mut Vec<Output>) {
+    fn end(&mut self, asker: Asker, done: MoveDone, out: &mut Vec<Output>) {
         let label = self.live.get(&done.entity).and_then(|live| live.identity.label.clone());
-        self.end_labelled(ticket, label, done, out);
+        self.end_labelled(asker, label, done, out);
     }
 
     /// The one place where an attempt ends: a line for people, an answer for whoever asked.
-    pub(super) fn end_labelled(
-        &self,
-        ticket: Option<Ticket>,
-        label: Option<String>,
-        done: MoveDone,
-        out: &mut Vec<Output>,
-    ) {
+    pub(super) fn end_labelled(&mut self, asker: Asker, label: Option<String>, done: MoveDone, out: &mut Vec<Output>) {
         out.push(Output::Event(Event::MoveEnded { label, done: done.clone() }));
-        if let Some(ticket) = ticket {
-            out.push(Output::Answer { ticket, answer: Answer::Moved(done) });
+        match asker {
+            Asker::Nobody => {}
+            Asker::Tool(ticket) => out.push(Output::Answer { ticket, answer: Answer::Moved(done) }),
+            Asker::Party(id) => self.member_done(id, done, out),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 
 use super::direct::Spoken;
+use super::party::Asker;
 use super::port::Ticket;
 use crate::budget::Load;
 use crate::message::{Data, Held, Identity, Nonce, Parked, Prepare, Sender};
@@ -127,7 +128,7 @@ impl Phase {
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     pub(super) id: MoveId,
-    pub(super) ticket: Option<Ticket>,
+    pub(super) asker: Asker,
     pub(super) to: Own,
     pub(super) label: Epoch,
     pub(super) began: Now,

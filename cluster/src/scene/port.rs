@@ -6,9 +6,9 @@ use slipgate_entity::{OnlineId, Returned, SceneId};
 use thiserror::Error;
 
 use super::Amount;
+use super::request::{MoveDone, MoveRequest};
 use crate::message::{Identity, Message, Parked, Payload, Prepare, Sender};
-use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal};
-use crate::schema::Part;
+use crate::moves::{MoveError, MoveId};
 use crate::stream::{End, SendStream, StreamId};
 use crate::{Epoch, Own, Place, Session, View};
 
@@ -142,25 +142,6 @@ pub enum Input {
     Close,
     /// The scene stops: every move under way is answered.
     Stop,
-}
-
-/// A request to move.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveRequest {
-    /// Names the request, where somebody waits for its answer.
-    pub ticket: Option<Ticket>,
-    /// Fresh id of the attempt.
-    pub id: MoveId,
-    /// The entity.
-    pub entity: OnlineId,
-    /// The target, or the number that no open scene has.
-    pub to: Result<Own, SceneId>,
-    /// Encoded size of the body now.
-    pub body_bytes: u64,
-    /// Its components, in the versions in which it would be encoded.
-    pub components: Vec<Part>,
-    /// What the entity itself says against it, if so.
-    pub objection: Option<Refusal>,
 }
 
 /// A stream that its sender leaves behind: it is gone, or has had nothing more to say for a while.
@@ -340,7 +321,7 @@ pub enum Answer {
     Despawned,
     /// The home has not answered by the deadline: the entity takes no turns, and is gone for good once it does.
     Undecided,
-    /// The attempt to move has ended.
+    /// The attempt to move has ended, and so have those of all companions.
     Moved(MoveDone),
     /// The move is given up; its own answer follows.
     Cancelled,
@@ -360,23 +341,6 @@ pub enum OnPanic {
     Park,
     /// It is despawned.
     Despawn,
-}
-
-/// How an attempt to move ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveDone {
-    /// The attempt.
-    pub id: MoveId,
-    /// The entity.
-    pub entity: OnlineId,
-    /// The target, or the number that no open scene has.
-    pub to: Result<Own, SceneId>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The entity's epoch, as far as the source knows.
-    pub epoch: Epoch,
-    /// What it cost.
-    pub cost: Cost,
 }
 
 /// Something to tell people: one line in the log.

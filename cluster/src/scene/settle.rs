@@ -146,9 +146,16 @@ impl Scene {
             delivered: settling.delivered,
             bytes: leaving.bytes,
         };
-        let done =
-            MoveDone { id, entity, to: Ok(leaving.to), outcome: Outcome::Moved { epoch: leaving.label }, epoch, cost };
-        self.end_labelled(leaving.ticket, label, done, out);
+        let done = MoveDone {
+            id,
+            entity,
+            to: Ok(leaving.to),
+            outcome: Outcome::Moved { epoch: leaving.label },
+            epoch,
+            cost,
+            companions: Vec::new(),
+        };
+        self.end_labelled(leaving.asker, label, done, out);
     }
 
     /// The source asks whether the copy is active here.

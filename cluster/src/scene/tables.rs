@@ -25,6 +25,8 @@ pub struct Tables {
     pub spawning: usize,
     /// Moves and despawns under way, and moves that are not reported yet.
     pub leaving: usize,
+    /// Parties that set out together, or wanted to, and of whom some attempt has not ended.
+    pub parties: usize,
     /// Entities of which it is known where they went.
     pub tombstones: usize,
     /// Alarms that are set.
@@ -48,6 +50,7 @@ impl Scene {
             arriving: self.staged.len() + self.reserved.len(),
             spawning: self.spawning.len(),
             leaving: self.busy.len() + self.settling.len(),
+            parties: self.parties.len(),
             tombstones: self.gone.len().max(self.graves.len()),
             alarms: self.alarms.len(),
             searches: self.search.len(),

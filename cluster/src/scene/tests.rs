@@ -12,6 +12,7 @@ mod driver;
 mod frozen;
 mod graves;
 mod parked;
+mod party;
 mod request;
 mod reserve;
 mod reset;

@@ -3,7 +3,7 @@
 use slipgate_cluster::message::Identity;
 use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::router::{self, ToSend};
-use slipgate_cluster::scene::{Input, MoveRequest, Ticket};
+use slipgate_cluster::scene::{Companion, Input, MoveRequest, Ticket};
 use slipgate_cluster::schema::Part;
 use slipgate_cluster::{Now, Own, Session};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, SceneId, TypeName};
@@ -85,19 +85,36 @@ impl Mischief {
     }
 
     fn migrate(&mut self, world: &mut World, stage: usize, entity: OnlineId, to: Result<Own, SceneId>) {
-        let id = MoveId(Uuid::from_u128(u128::from(world.history.number())));
         let ticket = self.dice.chance(700).then(|| world.history.ask());
+        let Companion { id, body_bytes, components, objection, .. } = self.mover(world, stage, entity);
+        let count = if self.dice.chance(150) { self.dice.within(1..4) } else { 0 };
+        let companions = (0..count).map(|_| {
+            let who = self.neighbour(world, stage);
+            self.mover(world, stage, who)
+        });
+        let companions = companions.collect();
+        let request = MoveRequest { ticket, id, entity, to, body_bytes, components, objection, companions };
+        world.tell_scene(stage, Input::Migrate(request));
+    }
+
+    fn mover(&mut self, world: &mut World, stage: usize, entity: OnlineId) -> Companion {
+        let id = MoveId(Uuid::from_u128(u128::from(world.history.number())));
         let known = self.dice.chance(500);
         let bytes = world.stages[stage].bodies.get(&entity).map_or(0, |body| body.encode().len() as u64);
         let body_bytes = if known { bytes } else { 0 };
         let components = self.dice.chance(30).then(|| Part { name: TypeName("bag".into()), version: 1 });
-        let components = components.into_iter().collect();
         let veto = || Refusal::Vetoed { reason: "not today".into() };
         let objection = self.dice.chance(20).then(|| self.dice.pick(&[veto(), Refusal::NotMovable]).cloned()).flatten();
-        world.tell_scene(
-            stage,
-            Input::Migrate(MoveRequest { ticket, id, entity, to, body_bytes, components, objection }),
-        );
+        Companion { entity, id, body_bytes, components: components.into_iter().collect(), objection }
+    }
+
+    /// Somebody of the same scene, as a rule.
+    fn neighbour(&mut self, world: &World, stage: usize) -> OnlineId {
+        let here: Vec<_> = world.stages[stage].bodies.keys().copied().collect();
+        match self.dice.pick(&here) {
+            Some(entity) if !self.dice.chance(50) => *entity,
+            Some(_) | None => self.entity(world),
+        }
     }
 
     /// A scene as a rule; at times a number that no scene has, a scene of a session that is long over, or one

@@ -75,7 +75,7 @@ impl World {
         let kept = routers.iter().map(|tables| tables.streams + tables.receivers + tables.closings);
         let bodies = |stage: &Stage| stage.aside.len() + stage.bodies.len().abs_diff(stage.scene.len());
         Leftovers {
-            busy: self.stages.iter().map(|stage| stage.scene.moves_under_way()).sum(),
+            busy: sum(|tables| tables.leaving + tables.parties),
             arriving: self.stages.iter().map(|stage| stage.scene.arriving()).sum(),
             unacknowledged: self.stages.iter().map(unacknowledged).sum(),
             waiting: self.waiting(),

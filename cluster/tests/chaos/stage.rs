@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Control, Message, Payload, Prepare, Sender};
-use slipgate_cluster::moves::{Outcome, Refusal};
+use slipgate_cluster::moves::{MoveError, Outcome, Refusal};
 use slipgate_cluster::router;
 use slipgate_cluster::scene::{Answer, Destination, Event, Input, MoveDone, Output, Route, Scene, Settings, Ticket};
 use slipgate_cluster::stream::StreamId;
@@ -137,12 +137,17 @@ impl World {
             Answer::Despawned => self.tally.count("despawned"),
             Answer::Undecided => self.tally.count("despawn undecided"),
             Answer::NotSpawned(_) => self.tally.count("spawn refused"),
-            Answer::Spawned(_)
-            | Answer::Moved(_)
-            | Answer::Cancelled
-            | Answer::Unparked
-            | Answer::NotParked
-            | Answer::Rejected(_) => {}
+            Answer::Moved(done) => {
+                let moved = done.companions.iter().filter(|done| matches!(done.outcome, Outcome::Moved { .. }));
+                match (moved.count(), done.companions.len()) {
+                    (_, 0) => {}
+                    (moved, count) if moved == count => self.tally.count("moved together"),
+                    (0, _) => self.tally.count("stayed together"),
+                    (_, _) => self.tally.count("parted"),
+                }
+            }
+            Answer::Rejected(MoveError::NoCompany { .. }) => self.tally.count("no company"),
+            Answer::Spawned(_) | Answer::Cancelled | Answer::Unparked | Answer::NotParked | Answer::Rejected(_) => {}
         }
         self.history.answered(ticket);
     }
@@ -275,6 +280,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Outcome::Refused(Refusal::AlreadyThere) => "refused: already there",
         Outcome::Refused(Refusal::Busy { .. }) => "refused: busy",
         Outcome::Refused(Refusal::Unreadable { .. }) => "refused: unreadable",
+        Outcome::Refused(Refusal::Companion { .. }) => "refused: companion",
         Outcome::Refused(Refusal::NotMovable | Refusal::Vetoed { .. }) => "refused: by itself",
         Outcome::Timeout { .. } => "timed out",
         Outcome::NodeLost => "node lost",

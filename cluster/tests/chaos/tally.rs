@@ -26,7 +26,7 @@ impl Tally {
 }
 
 /// What a run over enough seeds must have met.
-const RARE: [&str; 30] = [
+const RARE: [&str; 34] = [
     "adopted streams",
     "cancelled",
     "closed",
@@ -40,10 +40,13 @@ const RARE: [&str; 30] = [
     "messages renumbered",
     "moved",
     "moved on before the source knew",
+    "moved together",
+    "no company",
     "node lost",
     "redirects",
     "refused: busy",
     "refused: by itself",
+    "refused: companion",
     "refused: full",
     "refused: no scene",
     "refused: schema",
@@ -52,6 +55,7 @@ const RARE: [&str; 30] = [
     "said directly",
     "said directly, then numbered",
     "spawn refused",
+    "stayed together",
     "straight back",
     "streams closed",
     "timed out",

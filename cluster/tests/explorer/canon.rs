@@ -16,8 +16,8 @@ pub(crate) const LATE_US: u64 = 1_000_000_000_000;
 /// When a tombstone is forgotten: no number of deadlines comes near it.
 pub(crate) const FORGET_US: u64 = 1_000_000_000_000_000_000;
 
-/// Counters on which nothing depends, and how long somebody waits who is due at the next tick anyway.
-const COUNTERS: [&str; 4] = ["nonces", "asked", "left_out", "wait"];
+/// Counters on which nothing depends, what a move has cost, and how long somebody waits who is due at the next tick anyway.
+const COUNTERS: [&str; 6] = ["nonces", "asked", "left_out", "wait", "total_us", "pause_us"];
 
 /// The text of a state at `now`, in which `nonces` (as the machine gave them out, and as the explorer tells them)
 /// are those that count.

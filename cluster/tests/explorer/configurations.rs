@@ -44,6 +44,22 @@ pub(crate) fn friends() -> Vec<Plan> {
     ]
 }
 
+/// Two entities that set out together, or not at all.
+pub(crate) fn parties() -> Vec<Plan> {
+    let together = |name| Plan::new(name, &[1, 2], 3).together();
+    vec![
+        together("friends set out together, a message, no give-up").friend(0, 3, 1).moves(1),
+        together("friends set out together, a node dies").friend(0, 3, 0).moves(1).late().deaths(&[2]),
+        together("friends set out together, room for one")
+            .friend(0, 3, 0)
+            .friend(1, 3, 0)
+            .moves(1)
+            .late()
+            .despawn()
+            .capacity(2),
+    ]
+}
+
 /// Streams that are closed whenever they are at rest, and begun again.
 pub(crate) fn closings() -> Vec<Plan> {
     vec![

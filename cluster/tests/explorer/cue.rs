@@ -21,8 +21,8 @@ pub(crate) enum Cue {
     Forget,
     /// The link to a session is lost.
     PeerLost(Session),
-    /// The next of the plan's moves is asked for.
-    Migrate { number: u8, entity: OnlineId, to: Own },
+    /// The next of the plan's moves is asked for, of an entity and of those who set out with it.
+    Migrate { number: u8, entity: OnlineId, to: Own, with: Vec<OnlineId> },
     /// The next of the plan's despawns is asked for.
     Despawn { number: u8, entity: OnlineId },
     /// A parked entity is to go on.

@@ -14,7 +14,7 @@ use super::canon;
 use super::cue::{Cue, Effects};
 use super::deeds::Deeds;
 use super::desks::{Desk, Home};
-use super::invariants::check_change;
+use super::invariants::{check_change, check_party};
 use super::plan::{Plan, number, session};
 use super::sight::Sight;
 use super::stage::Stage;
@@ -292,7 +292,9 @@ impl Ensemble {
         };
         let next = self.actor(actor);
         let Effects { says, adopt, mut faults } = effects;
-        faults.extend(check_change(&self.part(id).sight, &self.part(next).sight).err());
+        let (before, after) = (&self.part(id).sight, &self.part(next).sight);
+        faults.extend(check_change(before, after).err());
+        faults.extend(check_party(&self.plan, before, after).err());
         let says = says.into_iter().filter_map(|envelope| self.said(envelope)).collect::<Vec<_>>();
         let hands = (!adopt.is_empty()).then(|| {
             let router = self.router();

@@ -202,6 +202,21 @@ impl<'a> Sights<'a> {
     }
 }
 
+/// Of those who set out together nobody freezes alone: in a plan with one move, whoever is here.
+pub(crate) fn check_party(plan: &Plan, before: &Sight, after: &Sight) -> Result<(), String> {
+    let (Sight::Scene(before), Sight::Scene(after)) = (before, after) else { return Ok(()) };
+    let stands = |scene: &Scene, stand| {
+        let here = scene.here.iter().map(move |here| here.as_ref().is_some_and(|here| here.stand == stand));
+        here.collect::<Vec<_>>()
+    };
+    let (active, frozen) = (stands(before, Stand::Active), stands(after, Stand::Frozen));
+    let freezes = active.iter().zip(&frozen).any(|(active, frozen)| *active && *frozen);
+    if plan.together && plan.moves == 1 && freezes && active != frozen {
+        return Err(format!("active were {active:?}, and of those only {frozen:?} freeze"));
+    }
+    Ok(())
+}
+
 /// What a home may never do to a record: lower its epoch, or bring back the dead.
 pub(crate) fn check_change(before: &Sight, after: &Sight) -> Result<(), String> {
     let (Sight::Home(before), Sight::Home(after)) = (before, after) else { return Ok(()) };

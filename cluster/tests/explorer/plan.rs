@@ -25,6 +25,10 @@ pub(crate) struct Plan {
     pub(crate) says: Vec<Line>,
     /// Moves asked for, of any entity to any other scene.
     pub(crate) moves: u8,
+    /// Whether all others of its scene set out with whoever moves.
+    pub(crate) together: bool,
+    /// Entities that a scene may hold.
+    pub(crate) capacity: u32,
     pub(crate) despawns: u8,
     /// The tool's message at which its receiver's handler panics.
     pub(crate) stumbles_at: Option<u8>,
@@ -79,6 +83,8 @@ impl Plan {
             router: 9,
             says: Vec::new(),
             moves: 0,
+            together: false,
+            capacity: 8,
             despawns: 0,
             stumbles_at: None,
             on_panic: OnPanic::Park,
@@ -111,6 +117,14 @@ impl Plan {
 
     pub(crate) fn moves(self, moves: u8) -> Self {
         Self { moves, ..self }
+    }
+
+    pub(crate) fn together(self) -> Self {
+        Self { together: true, ..self }
+    }
+
+    pub(crate) fn capacity(self, capacity: u32) -> Self {
+        Self { capacity, ..self }
     }
 
     pub(crate) fn despawn(self) -> Self {

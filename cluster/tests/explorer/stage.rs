@@ -6,7 +6,7 @@ use std::sync::Arc;
 use slipgate_cluster::claim::{Claim, Stake};
 use slipgate_cluster::message::{Control, Identity, Message, Nonce, Parked, Prepare, Sender};
 use slipgate_cluster::moves::MoveId;
-use slipgate_cluster::scene::{Answer, Destination, Input, MoveRequest, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Answer, Companion, Destination, Input, MoveRequest, Output, Scene, Settings, Ticket};
 use slipgate_cluster::stream::SendStream;
 use slipgate_cluster::{Envelope, Epoch, Now, Own, Place, Record, View};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
@@ -47,8 +47,13 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(plan: &Plan, me: Own, view: Arc<View>) -> Self {
         let schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
-        let mut scene =
-            Scene::new(Settings { me, capacity: 8, schema, limits: plan.limits(), on_panic: plan.on_panic });
+        let mut scene = Scene::new(Settings {
+            me,
+            capacity: plan.capacity,
+            schema,
+            limits: plan.limits(),
+            on_panic: plan.on_panic,
+        });
         scene.handle(Input::View(view.clone()), Now(1), &mut Vec::new());
         Self {
             scene,
@@ -102,15 +107,26 @@ impl Stage {
                 }
                 Input::View(view)
             }
-            Cue::Migrate { number, entity, to } => Input::Migrate(MoveRequest {
-                ticket: Some(Ticket(u64::from(number))),
-                id: MoveId(Uuid::from_u128(u128::from(number))),
-                entity,
-                to: Ok(to),
-                body_bytes: 0,
-                components: Vec::new(),
-                objection: None,
-            }),
+            Cue::Migrate { number, entity, to, with } => {
+                let id = |member: usize| MoveId(Uuid::from_u128((member << 8) as u128 | u128::from(number)));
+                let companion = |(entity, member)| Companion {
+                    entity,
+                    id: id(member),
+                    body_bytes: 0,
+                    components: Vec::new(),
+                    objection: None,
+                };
+                Input::Migrate(MoveRequest {
+                    ticket: Some(Ticket(u64::from(number))),
+                    id: id(0),
+                    entity,
+                    to: Ok(to),
+                    body_bytes: 0,
+                    components: Vec::new(),
+                    objection: None,
+                    companions: with.into_iter().zip(1..).map(companion).collect(),
+                })
+            }
             Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },
             Cue::Despawn { number, entity } => Input::Despawn { ticket: Some(Ticket(100 + u64::from(number))), entity },
             Cue::Say { .. } | Cue::Adopt(_) => panic!("expected a scene's cue, got {cue:?}"),

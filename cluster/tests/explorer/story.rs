@@ -72,7 +72,9 @@ fn what(cue: &Cue) -> String {
         Cue::Late => "finds that every deadline is over".into(),
         Cue::Forget => "forgets its tombstones".into(),
         Cue::PeerLost(session) => format!("loses the link to {session:?}"),
-        Cue::Migrate { number, entity, to } => format!("is asked to move {entity} to {} (move {number})", own(*to)),
+        Cue::Migrate { number, entity, to, with } => {
+            format!("is asked to move {entity} to {}, with {with:?} (move {number})", own(*to))
+        }
         Cue::Unpark { entity, .. } => format!("is asked to unpark {entity}"),
         Cue::Despawn { entity, .. } => format!("is asked to despawn {entity}"),
         Cue::Say { number, entity, tell } => {

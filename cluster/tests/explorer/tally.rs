@@ -83,6 +83,7 @@ fn heard(cue: &Cue) -> Option<&'static str> {
             }),
             Message::Control(Control::Bequest { legacy: Legacy::Page { .. }, .. }) => Some("handed over"),
             Message::Control(Control::Bequest { legacy: Legacy::Unknown, .. }) => Some("never known"),
+            Message::Control(Control::Release { .. }) => Some("let room go"),
             Message::Data(data) if data.hops > 0 => Some("handed on"),
             Message::Data(data) if matches!(data.sender, slipgate_cluster::message::Sender::Entity(_)) => {
                 Some("told on")

@@ -163,7 +163,8 @@ impl World {
                 let active = |(index, here): (usize, &Option<super::sight::Here>)| {
                     here.as_ref().filter(|here| here.stand == Stand::Active).map(|_| plan.entity(index))
                 };
-                for entity in scene.here.iter().enumerate().filter_map(active) {
+                let entities: Vec<_> = scene.here.iter().enumerate().filter_map(active).collect();
+                for &entity in &entities {
                     if self.script.unparks < plan.unparks && scene.is_parked(plan, entity) {
                         cues.push(Cue::Unpark { number: self.script.unparks + 1, entity });
                     }
@@ -176,7 +177,9 @@ impl World {
                         let open = (0..plan.scenes.len()).filter(|&index| is_there(plan.scenes[index]));
                         let others = open.map(|index| plan.own(index)).filter(|own| *own != scene.me);
                         let number = self.script.moves + 1;
-                        cues.extend(others.map(|to| Cue::Migrate { number, entity, to }));
+                        let with = entities.iter().copied().filter(|&other| plan.together && other != entity);
+                        let with: Vec<_> = with.collect();
+                        cues.extend(others.map(|to| Cue::Migrate { number, entity, to, with: with.clone() }));
                     }
                 }
             }

@@ -87,6 +87,7 @@ impl Mischief {
                 body_bytes: 0,
                 components: Vec::new(),
                 objection: None,
+                companions: Vec::new(),
             }),
         );
     }

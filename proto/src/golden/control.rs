@@ -53,6 +53,7 @@ fn hand_off() -> Vec<Vector> {
         vector("control.reserve", &Control::Reserve(Reserve { entity, id, label, parts, bytes: 61 })),
         vector("control.reserved", &Control::Reserved { entity, id, label }),
         vector("control.refused", &Control::Refused { entity, id, label, reason: Refusal::Draining }),
+        vector("control.release", &Control::Release { entity, id }),
         vector("control.is_active", &Control::IsActive { entity, id }),
         vector("control.arrived", &Control::Arrived { entity, id, epoch: label }),
         vector("control.handed_on", &Control::HandedOn { entity, id, held, source: sample::forest() }),

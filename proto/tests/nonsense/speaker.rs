@@ -214,7 +214,8 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(18) {
+        match self.below(19) {
+            18 => Control::Release { entity, id },
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },

@@ -181,7 +181,16 @@ pub(super) fn move_id(number: u32) -> MoveId {
 /// Move `counter` of entity `counter` to `own(2)`.
 pub(super) fn request(counter: u32, ticket: Option<Ticket>) -> MoveRequest {
     let (id, entity) = (move_id(counter), entity(counter));
-    MoveRequest { ticket, id, entity, to: Ok(own(2)), body_bytes: 3, components: Vec::new(), objection: None }
+    MoveRequest {
+        ticket,
+        id,
+        entity,
+        to: Ok(own(2)),
+        body_bytes: 3,
+        components: Vec::new(),
+        objection: None,
+        companions: Vec::new(),
+    }
 }
 
 pub(super) fn identity() -> Identity {
