@@ -213,14 +213,16 @@ impl DirectoryActor {
                     news::tell(&event, &self.post.view());
                 }
                 Output::Lost(entity) => {
-                    *lost.entry(entity.owner).or_insert(0u64) += 1;
+                    metrics::counter!("slipgate_entities_lost_total").increment(1);
+                    if let Some(scene) = entity.scene {
+                        *lost.entry((entity.session, scene)).or_insert(0u64) += 1;
+                    }
                     self.losses.add(entity);
                 }
             }
         }
-        for (owner, entities) in lost {
-            let place = self.losses.place_text(owner);
-            metrics::counter!("slipgate_entities_lost_total").increment(entities);
+        for ((session, scene), entities) in lost {
+            let place = self.losses.place_text(session, scene);
             // Whoever died without a goodbye has been warned of already: its link is lost, its lease late.
             tracing::info!(
                 event = "entities.lost", at = %place, entities,

@@ -88,8 +88,8 @@ pub(crate) fn of_router(tables: router::Tables) -> [Count; 6] {
 }
 
 /// The tables of a home.
-pub(crate) fn of_home(tables: directory::Tables) -> [Count; 6] {
-    let directory::Tables { ranges, records, labels, coming, waiting, bequests } = tables;
+pub(crate) fn of_home(tables: directory::Tables) -> [Count; 9] {
+    let directory::Tables { ranges, records, labels, coming, waiting, bequests, untold, witnessed, naming } = tables;
     [
         ("ranges", ranges),
         ("records", records),
@@ -97,6 +97,9 @@ pub(crate) fn of_home(tables: directory::Tables) -> [Count; 6] {
         ("coming", coming),
         ("waiting", waiting),
         ("bequests", bequests),
+        ("untold", untold),
+        ("witnessed", witnessed),
+        ("naming", naming),
     ]
 }
 

@@ -19,12 +19,16 @@
 
 mod bequest;
 mod decide;
+mod naming;
 mod pace;
 mod port;
 mod rebuild;
 mod records;
+mod roster;
+mod rosters;
 mod succession;
 mod tables;
+mod witness;
 
 #[cfg(test)]
 mod tests;
@@ -36,11 +40,14 @@ use std::sync::Arc;
 use slipgate_entity::{FixedMap, OnlineId, RangeId};
 
 use self::bequest::Bequest;
+use self::naming::Naming;
 use self::pace::Pace;
 pub use self::port::{HomeEvent, Input, Lost, Output, Tally};
 use self::records::Records;
+use self::roster::Roster;
 use self::succession::Coming;
 pub use self::tables::Tables;
+use self::witness::Witness;
 use crate::bounds::QUESTIONS_WAITING;
 use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;
@@ -61,10 +68,18 @@ pub struct Directory {
     bequests: BTreeMap<RangeId, Bequest>,
     /// Records in a page that is handed over.
     page: usize,
+    /// Entities in a page of a roster.
+    roster_page: usize,
     /// The terms up to which ranges are handed over.
     given: BTreeMap<RangeId, u32>,
     /// Set while the homes are to be given away.
     retiring: Option<Pace>,
+    /// Whether births and deaths are told to a witness, and witnesses are asked.
+    has_witness: bool,
+    roster: Roster,
+    witness: Witness,
+    /// Ranges whose former homes died, and who died with them.
+    naming: BTreeMap<RangeId, Naming>,
     ownership: Ownership,
     labels: FixedMap<OnlineId, String>,
 }
@@ -93,18 +108,30 @@ impl Directory {
             waiting: BTreeMap::new(),
             bequests: BTreeMap::new(),
             page: bequest::PAGE,
+            roster_page: ROSTER_PAGE,
             given: BTreeMap::new(),
             retiring: None,
+            has_witness: true,
+            roster: Roster::new(ROSTER_PAGE),
+            witness: Witness::default(),
+            naming: BTreeMap::new(),
             ownership: Ownership::default(),
             labels: FixedMap::default(),
         }
     }
 
-    /// The same, handing `page` records over at a time: so that what a few entities do takes several pages.
+    /// The same, handing `page` records over at a time, and telling of as many: so that what a few entities do takes
+    /// several pages.
     #[must_use]
     pub fn with_page(self, page: usize) -> Self {
         assert!(page > 0, "a page of no records leads nowhere");
-        Self { page, ..self }
+        Self { page, roster_page: page, roster: Roster::new(page), ..self }
+    }
+
+    /// The same, telling nobody of births and deaths, and asking nobody: where only records matter.
+    #[must_use]
+    pub fn without_witness(self) -> Self {
+        Self { has_witness: false, ..self }
     }
 
     /// The record of `entity`, if this is the complete home of its range. An id that was never given out, or is
@@ -178,7 +205,11 @@ impl Directory {
             Input::Heard { from, control: Control::Inherited { range, term, after } } => {
                 self.inherited(from, (range, term, after), now, out);
             }
-            Input::Heard { from, control } => self.hear(from, control, out),
+            Input::Heard { from, control } => {
+                if let Some(control) = self.hear_of_rosters(from, control, now, out) {
+                    self.hear(from, control, out);
+                }
+            }
         }
     }
 
@@ -227,6 +258,7 @@ impl Directory {
         if let Some(label) = label {
             self.labels.insert(entity, label);
         }
+        self.roster.born(entity.range());
     }
 
     /// Whatever dead sessions own is lost, as soon as its home is complete. The epoch rises, or those who wait for it would
@@ -241,7 +273,8 @@ impl Directory {
                 assert!(record.names(owner), "expected the record of {entity} to name {owner:?}, found {record:?}");
                 let label = self.labels.remove(&entity);
                 self.change(entity, record.buried());
-                out.push(Output::Lost(Lost { entity, label, owner }));
+                let Own { session, scene } = owner;
+                out.push(Output::Lost(Lost { entity, label, session, scene: Some(scene) }));
             }
         }
     }
@@ -276,6 +309,7 @@ impl Directory {
         } else {
             self.labels.remove(&entity);
             self.ownership.retire(entity);
+            self.roster.died(entity);
         }
     }
 
@@ -297,6 +331,9 @@ impl Directory {
         out.push(Output::Tell { to, control });
     }
 }
+
+/// Entities in a page of a roster: some 6 KiB, and their labels.
+const ROSTER_PAGE: usize = 512;
 
 /// Only the old or the new owner's node may ask for a change.
 fn may_ask(from: Place, owner: Own, new: &Record) -> bool {

@@ -24,6 +24,7 @@
 //! | [`directory`] | the home: records, compare-and-set, registration of new ids; how it is rebuilt and handed over |
 //! | [`claim`] | what a scene says of an entity while its home is rebuilt |
 //! | [`legacy`] | what a home hands over to the next one |
+//! | [`roster`] | what a home tells its witness of births and deaths |
 //! | [`drain`] | the planned stop of a node: its steps, and how long each may take |
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`hosting`] | a node's scenes that are made at run time: opened, cleared, ended |
@@ -59,6 +60,7 @@ pub mod ownership;
 pub mod place;
 pub mod range;
 pub mod record;
+pub mod roster;
 pub mod router;
 pub mod scene;
 pub mod schema;

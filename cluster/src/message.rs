@@ -5,7 +5,7 @@
 //!
 //! | family | from, to | lane |
 //! |---|---|---|
-//! | [`Control`] | scenes, directories, routers | control: no credit needed; claims and legacies in bulk |
+//! | [`Control`] | scenes, directories, routers | control: no credit needed; claims, legacies and rosters in bulk |
 //! | [`Data`], [`ToolMessage`] | senders to scenes; admin desks | messages: credits |
 //! | [`Prepare`] | source to target | bulk: in chunks |
 //! | [`ManagerMessage`] | nodes and the manager | control |
@@ -20,7 +20,7 @@ use crate::legacy::Legacy;
 use crate::manager::{ManagerReply, ManagerRequest};
 use crate::moves::{MoveId, Refusal};
 use crate::record::{Epoch, Own, Record};
-use crate::schema::Parts;
+use crate::roster::{Bereft, RosterNews};
 use crate::stream::{Received, SendStream, StreamId};
 use crate::{Place, Session};
 
@@ -263,12 +263,39 @@ pub enum Control {
         /// Epoch of the entity's last reset: the number counts from there.
         base: Epoch,
     },
-    /// The source does not need the room that was kept for this move.
-    Release {
-        /// The entity.
-        entity: OnlineId,
-        /// The move.
-        id: MoveId,
+    /// A home tells its witness who was born and who has died.
+    Roster {
+        /// Rises with every batch of the session, whoever it is for.
+        number: u64,
+        /// Whether nothing counts that the home has told before.
+        anew: bool,
+        /// What is new, by range.
+        news: Vec<RosterNews>,
+    },
+    /// The witness has noted a batch.
+    RosterNoted {
+        /// Of the batch.
+        number: u64,
+    },
+    /// The home of a range asks a member what earlier homes of it have told, page by page.
+    AskRoster {
+        /// The range.
+        range: RangeId,
+        /// The home's term.
+        term: u32,
+        /// The last entity of the page before; none for the first page. Those up to it may be forgotten.
+        after: Option<OnlineId>,
+    },
+    /// The answer.
+    RosterIs {
+        /// As asked.
+        range: RangeId,
+        /// As asked.
+        term: u32,
+        /// As asked.
+        after: Option<OnlineId>,
+        /// Those that lived, by id; nobody if there are none further.
+        rows: Vec<Bereft>,
     },
 }
 

@@ -230,6 +230,10 @@ impl Router {
             | Control::Claims { .. }
             | Control::Bequest { .. }
             | Control::Inherited { .. }
+            | Control::Roster { .. }
+            | Control::RosterNoted { .. }
+            | Control::AskRoster { .. }
+            | Control::RosterIs { .. }
             | Control::Close { .. } => {}
         }
     }

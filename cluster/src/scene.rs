@@ -309,7 +309,11 @@ impl Scene {
             | Control::Reclaim { .. }
             | Control::Claims { .. }
             | Control::Bequest { .. }
-            | Control::Inherited { .. } => {}
+            | Control::Inherited { .. }
+            | Control::Roster { .. }
+            | Control::RosterNoted { .. }
+            | Control::AskRoster { .. }
+            | Control::RosterIs { .. } => {}
         }
     }
 

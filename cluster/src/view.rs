@@ -184,6 +184,15 @@ impl View {
         self.is_live(session) && !self.is_draining(session)
     }
 
+    /// Whom the home at `session` tells of births and deaths: the next node by number that may take homes, after the
+    /// last one the first. Everybody knows it from the view alone.
+    #[must_use]
+    pub fn witness_of(&self, session: Session) -> Option<Session> {
+        let members = self.members.values().map(|member| member.session);
+        let others = members.filter(|other| other.node != session.node && self.takes_homes(*other));
+        others.min_by_key(|other| (other.node < session.node, other.node))
+    }
+
     /// The home of `range`.
     #[must_use]
     pub fn home_of(&self, range: RangeId) -> Option<Place> {

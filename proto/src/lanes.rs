@@ -134,8 +134,10 @@ impl Lanes {
             Message::Control(_) | Message::Manager(_) | Message::Tool(_) if weight(&wire.message) > CHUNK_BYTES_MAX => {
                 self.push_bulk(wire, None)
             }
-            // What is told when a range gets another home: many pages, while everything else goes on.
-            Message::Control(Control::Claims { .. } | Control::Bequest { .. }) => self.push_bulk(wire, None),
+            // What is told in case, or when, a range gets another home: many pages, while everything else goes on.
+            Message::Control(
+                Control::Claims { .. } | Control::Bequest { .. } | Control::Roster { .. } | Control::RosterIs { .. },
+            ) => self.push_bulk(wire, None),
             // It asks about messages, and so follows them.
             Message::Control(Control::HandedOn { .. }) | Message::Data(_) | Message::Tool(_) => self.push_message(wire),
             Message::Control(control) => {

@@ -1,5 +1,8 @@
 //! Leases that end, verdicts, and what a dead node leaves behind.
 
+use std::thread;
+use std::time::Duration;
+
 use rustix::process::Signal;
 use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
 use slipgate::client::{CallError, Client};
@@ -49,6 +52,39 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     nodes[2] = cluster.start("n3");
     nodes[2].await_range();
     migrate(&nodes[0].client(), &carl, "keep");
+    stop_all(&mut nodes);
+}
+
+#[test]
+fn whoever_was_spawned_on_a_killed_node_and_lived_there_is_lost_by_name_and_label() {
+    let (_cluster, mut nodes) = three();
+    let mut walkers = vec![(spawn(&nodes[0].client(), "keep", "ann"), Some("ann".to_owned()))];
+    for label in [Some("orc"), None] {
+        let (label, count) = (label.map(str::to_owned), if label.is_some() { 99 } else { 100 });
+        let body = SpawnBody { type_name: "walker".into(), scene: "keep".into(), label, count };
+        let rows: Vec<EntityRow> = nodes[0].client().post("/api/v1/entities", &body).expect("entities");
+        walkers.extend(rows.into_iter().map(|row| (row.entity, row.label)));
+    }
+    let gone = spawn(&nodes[0].client(), "keep", "gone");
+    let away = spawn(&nodes[0].client(), "keep", "away");
+    migrate(&nodes[0].client(), &away, "harbor");
+    let _: serde_json::Value = nodes[0].client().delete(&format!("/api/v1/entities/{gone}")).expect("an answer");
+    thread::sleep(TOLD);
+
+    nodes[2].kill();
+    thread::sleep(WITHIN);
+    let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost?limit=1000").expect("a list");
+    assert!(lost.iter().all(|row| (row.node.as_str(), row.incarnation) == ("n3", 1)), "{lost:?}");
+    let mut named: Vec<_> = lost.into_iter().map(|row| (row.entity, row.label)).collect();
+    named.sort();
+    walkers.sort();
+    assert_eq!((named.len(), named), (200, walkers));
+    let counted: u64 = status(&nodes[0], 2).nodes.iter().map(|node| node.lost).sum();
+    assert_eq!(counted, 200);
+    let told = nodes[..2].iter().flat_map(|node| node.told("entities.lost"));
+    assert_eq!(told.map(|line| line["entities"].as_u64().expect("a number")).sum::<u64>(), 200);
+    migrate(&nodes[0].client(), &away, "wood");
+    nodes.truncate(2);
     stop_all(&mut nodes);
 }
 
@@ -104,6 +140,11 @@ fn nodes_pause_while_the_manager_is_away_for_longer_than_the_lease_and_go_on_wit
     stop_all(&mut nodes);
     assert_eq!(manager.stop(), Some(0));
 }
+
+/// Longer than what was just born waits to be told: a batch goes every tenth of a second.
+const TOLD: Duration = Duration::from_secs(1);
+/// Lease, margin, and the two seconds in which a home is rebuilt.
+const WITHIN: Duration = Duration::from_millis(3_500);
 
 /// Three nodes with a scene each, and a lease of a second.
 fn three() -> (Cluster, Vec<Node>) {

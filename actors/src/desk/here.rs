@@ -73,8 +73,8 @@ impl Office {
             entity: lost.entity.to_string(),
             label: lost.label,
             scene: scene.to_string(),
-            node: view.node_text(lost.owner.session.node),
-            incarnation: lost.owner.session.incarnation.0,
+            node: view.node_text(lost.session.node),
+            incarnation: lost.session.incarnation.0,
         };
         Ok(Answer::Lost(lost.await.unwrap_or_default().into_iter().map(row).collect()))
     }

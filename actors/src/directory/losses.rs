@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use slipgate_cluster::directory::Lost;
-use slipgate_cluster::{Own, View};
+use slipgate_cluster::{Session, View};
 use slipgate_entity::SceneId;
 
 /// An entity that was lost, and the name of the scene where it was.
@@ -12,7 +12,7 @@ use slipgate_entity::SceneId;
 pub struct LostEntity {
     /// The entity.
     pub lost: Lost,
-    /// The scene's name; its number where that is not known.
+    /// The scene's name; its number where that is not known; a dash where nobody knows the scene.
     pub scene: Arc<str>,
 }
 
@@ -42,7 +42,7 @@ impl Losses {
     }
 
     pub(super) fn add(&mut self, lost: Lost) {
-        let scene = self.name_of(lost.owner.scene);
+        let scene = lost.scene.map_or_else(|| Arc::from("-"), |scene| self.name_of(scene));
         self.lost.push_front(LostEntity { lost, scene });
         self.lost.truncate(LOST_MAX);
     }
@@ -53,8 +53,8 @@ impl Losses {
     }
 
     /// A place for people: `dungeon@n2`.
-    pub(super) fn place_text(&self, owner: Own) -> String {
-        format!("{}@{}", self.name_of(owner.scene), self.view.node_text(owner.session.node))
+    pub(super) fn place_text(&self, session: Session, scene: SceneId) -> String {
+        format!("{}@{}", self.name_of(scene), self.view.node_text(session.node))
     }
 
     fn name_of(&self, scene: SceneId) -> Arc<str> {
@@ -71,7 +71,7 @@ const FORMER_MAX: usize = slipgate_cluster::bounds::SCENES;
 #[cfg(test)]
 mod tests {
     use slipgate_cluster::view::ScenePlacement;
-    use slipgate_cluster::{NodeId, NodeName, Session};
+    use slipgate_cluster::{NodeId, NodeName};
     use slipgate_entity::{OnlineId, RangeId};
 
     use super::*;
@@ -85,8 +85,8 @@ mod tests {
     }
 
     fn lost(number: u16) -> Lost {
-        let owner = Own::new(Session::new(1, 1), SceneId::from(number));
-        Lost { entity: OnlineId::new(RangeId(1), 1), label: None, owner }
+        let (session, scene) = (Session::new(1, 1), Some(SceneId::from(number)));
+        Lost { entity: OnlineId::new(RangeId(1), 1), label: None, session, scene }
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         [1, 2, 3].into_iter().for_each(|number| losses.add(lost(number)));
         let names: Vec<_> = losses.latest(9).into_iter().map(|lost| lost.scene.to_string()).collect();
         assert_eq!(names, ["3", "s2", "s1"], "the latest first");
-        assert_eq!(losses.place_text(lost(2).owner), "s2@node1");
+        assert_eq!(losses.place_text(Session::new(1, 1), SceneId::from(2)), "s2@node1");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) fn tell(event: &HomeEvent, view: &View) {
                 dead,
                 took_us,
                 "the home of range {range} is complete again: {kept} entities as they were, {reset} with their streams begun \
-                 anew, {lost} lost; whoever lived on the dead node and nobody has heard of is lost without a name"
+                 anew, {lost} lost; whoever lived on the dead node is named by the witness of that, if it knows them"
             );
         }
         HomeEvent::Inherited { range, term, from, kept } => {
@@ -34,6 +34,14 @@ pub(super) fn tell(event: &HomeEvent, view: &View) {
             tracing::info!(
                 event = "home.inherited", range = range.0, term, kept, former = %former,
                 "this node is the home of range {range}: {former} has handed the records of {kept} entities over"
+            );
+        }
+        HomeEvent::Named { range, home, witness, lost } => {
+            let (node, witness) = (view.node_text(home.node), view.node_text(witness.node));
+            tracing::info!(
+                event = "entities.lost", at = %node, entities = lost, range = range.0, witness = %witness,
+                "{lost} entities of {node} are lost with that life of it, which was the home of their ids, too; {witness} has \
+                 named them: slipgate entities --lost"
             );
         }
         HomeEvent::Bequeathed { range, to, kept } => {

@@ -12,6 +12,7 @@
 //! | that a stream is closed | a scene; the machines check that it is the receiver's |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
+//! | who was born and who died, and what a witness was told of that | a directory; the machines check that it is the home, or was asked |
 //! | a wish to have a scene opened or closed | a desk |
 //! | the manager's answers | a manager's port; the receivers check that it is the manager's node |
 //!
@@ -53,9 +54,13 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Cas { .. } => is_scene,
             Control::Claims { .. } => is_scene,
             // Whose range it is, and who was its home before, the machines compare with the view.
-            Control::AskClaims { .. } | Control::Bequest { .. } | Control::Inherited { .. } => {
-                from.port == Port::Directory
-            }
+            Control::AskClaims { .. }
+            | Control::Bequest { .. }
+            | Control::Inherited { .. }
+            | Control::Roster { .. }
+            | Control::RosterNoted { .. }
+            | Control::AskRoster { .. }
+            | Control::RosterIs { .. } => from.port == Port::Directory,
             Control::Close { sender, stream, .. } => {
                 is_router && is_in_session_of(*sender, from) && is_told_by_its_opener(*stream, from)
             }

@@ -8,20 +8,27 @@ use crate::time::Wait;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     due: Now,
-    wait: Wait,
+    wait: Duration,
+    longest: Duration,
 }
 
 impl Pace {
     /// Due at once.
     pub(super) fn fresh() -> Self {
-        Self { due: Now(0), wait: Wait::default() }
+        Self { due: Now(0), wait: FIRST, longest: LONGEST }
+    }
+
+    /// The same, for what nobody waits for.
+    pub(super) fn patient() -> Self {
+        Self { longest: LONGEST_PATIENT, ..Self::fresh() }
     }
 
     /// Whether it is time; if so, the next time is set.
     pub(super) fn is_due(&mut self, now: Now) -> bool {
         let due = self.due <= now;
         if due {
-            self.due = now + self.wait.next(FIRST, LONGEST);
+            self.due = now + self.wait;
+            self.wait = (self.wait * 2).min(self.longest);
         }
         due
     }
@@ -31,3 +38,5 @@ impl Pace {
 const FIRST: Duration = Duration::from_millis(50);
 /// A home is rebuilt within two seconds, so that a view that comes late must not cost one of them.
 const LONGEST: Duration = Duration::from_millis(500);
+/// What is said over a link that is cut waits in its lane, each repeat anew: some kilobytes.
+const LONGEST_PATIENT: Duration = Duration::from_secs(10);

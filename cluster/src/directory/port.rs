@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use slipgate_entity::{OnlineId, RangeId};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 
 use crate::manager::ManagerRequest;
 use crate::message::Control;
@@ -69,8 +69,10 @@ pub struct Lost {
     pub entity: OnlineId,
     /// Its label.
     pub label: Option<String>,
-    /// Where it was.
-    pub owner: Own,
+    /// The session that it was lost with: where it lived, or its home, if it died with that.
+    pub session: Session,
+    /// The scene where it was; none if nobody knows.
+    pub scene: Option<SceneId>,
 }
 
 /// What happened to the home of a range; nothing depends on it.
@@ -115,6 +117,17 @@ pub enum HomeEvent {
         to: Session,
         /// Entities that live.
         kept: u64,
+    },
+    /// A witness has said who died with a former home, and was claimed by nobody.
+    Named {
+        /// The range.
+        range: RangeId,
+        /// The former home.
+        home: Session,
+        /// Its witness.
+        witness: Session,
+        /// Entities that are lost.
+        lost: u64,
     },
 }
 

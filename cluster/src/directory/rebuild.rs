@@ -37,6 +37,8 @@ pub(super) struct Rebuild {
     running: BTreeSet<Session>,
     pending: BTreeMap<OnlineId, Vec<(Own, Claim)>>,
     pub(super) tally: Tally,
+    /// Those that are lost by what was said.
+    pub(super) lost: BTreeSet<OnlineId>,
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +84,7 @@ impl Rebuild {
             running,
             pending: BTreeMap::new(),
             tally: Tally::default(),
+            lost: BTreeSet::new(),
         }
     }
 

@@ -94,12 +94,18 @@ impl Records {
 
     /// Every record, by id.
     pub(super) fn iter(&self) -> Box<dyn Iterator<Item = (OnlineId, Record)> + '_> {
+        self.from(0)
+    }
+
+    /// Every record from a counter on, by id.
+    pub(super) fn from(&self, first: u32) -> Box<dyn Iterator<Item = (OnlineId, Record)> + '_> {
         let id = |counter| OnlineId::new(self.range, counter);
         match &self.kept {
             Kept::Issued(records) => {
-                Box::new((0..=u32::MAX).zip(records).filter_map(move |(at, record)| Some((id(at), (*record)?))))
+                let records = records.get(index(first)..).unwrap_or_default();
+                Box::new((first..=u32::MAX).zip(records).filter_map(move |(at, record)| Some((id(at), (*record)?))))
             }
-            Kept::Passed(records) => Box::new(records.iter().map(move |(at, record)| (id(*at), *record))),
+            Kept::Passed(records) => Box::new(records.range(first..).map(move |(at, record)| (id(*at), *record))),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! takes a range over does so from the very session that the view names; an epoch of a term is told with one record: of
 //! what is handed over nobody hears before all of it is there, and nobody is buried.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use slipgate_entity::{OnlineId, RangeId};
@@ -48,6 +48,7 @@ impl Directory {
         for range in self.coming.keys().copied().collect::<Vec<_>>() {
             self.see_verdicts(range, &view, now, out);
         }
+        self.see_witnesses(&view, out);
         self.go_on(now, out);
     }
 
@@ -67,6 +68,7 @@ impl Directory {
         for bequest in self.bequests.values_mut().take(AT_ONCE) {
             bequest.say(now, out);
         }
+        self.go_on_with_rosters(now, out);
         self.give_away(now, out);
     }
 
@@ -104,6 +106,8 @@ impl Directory {
     fn let_go(&mut self, range: RangeId) -> Estate {
         self.held.remove(&range);
         self.coming.remove(&range);
+        self.naming.remove(&range);
+        self.roster.let_go(range);
         self.waiting.retain(|(entity, _), _| entity.range() != range);
         let Some(records) = self.ranges.remove(&range) else {
             return Estate { records: VecDeque::new(), absent_is_lost: true };
@@ -213,6 +217,9 @@ impl Directory {
                 Certainty::Lost => &mut rebuild.tally.lost,
             };
             *count += 1;
+            if decision.certainty == Certainty::Lost {
+                rebuild.lost.insert(entity);
+            }
             self.settle(entity, decision, label, &claims, out);
         }
         if !rebuild.is_done() {
@@ -221,7 +228,7 @@ impl Directory {
         }
         let (term, tally, took_us) = (self.held[&range], rebuild.tally, rebuild.took_us(now));
         out.push(Output::Event(HomeEvent::Rebuilt { range, term, tally, took_us }));
-        self.complete(range, out);
+        self.complete(range, std::mem::take(&mut rebuild.lost), out);
     }
 
     /// Writes a decision down, and tells whoever has the entity or a copy of it.
@@ -235,7 +242,8 @@ impl Directory {
     ) {
         let is_lost = certainty == Certainty::Lost;
         if let Some(owner) = was_at.filter(|_| is_lost) {
-            out.push(Output::Lost(Lost { entity, label: label.clone(), owner }));
+            let Own { session, scene } = owner;
+            out.push(Output::Lost(Lost { entity, label: label.clone(), session, scene: Some(scene) }));
         }
         if !is_lost {
             self.enter(entity, record, label);
@@ -263,9 +271,10 @@ impl Directory {
     }
 
     /// The home of a range is complete: whoever waits for its word is answered.
-    fn complete(&mut self, range: RangeId, out: &mut Vec<Output>) {
+    fn complete(&mut self, range: RangeId, lost: BTreeSet<OnlineId>, out: &mut Vec<Output>) {
         self.coming.remove(&range);
         self.ranges.get_mut(&range).expect("a range that comes to be has its records").complete();
+        self.ask_witnesses(range, lost);
         self.bury(out);
         let waiting: Vec<_> = self.waiting.extract_if(.., |(entity, _), _| entity.range() == range).collect();
         for ((_, from), control) in waiting {
@@ -314,7 +323,7 @@ impl Directory {
         }
         if !more {
             out.push(Output::Event(HomeEvent::Inherited { range, term, from, kept }));
-            self.complete(range, out);
+            self.complete(range, BTreeSet::new(), out);
             self.tell_owners(range, out);
         }
     }

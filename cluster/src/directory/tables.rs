@@ -18,6 +18,12 @@ pub struct Tables {
     pub waiting: usize,
     /// Ranges that are not handed over yet.
     pub bequests: usize,
+    /// Births and deaths that the witness is to be told of.
+    pub untold: usize,
+    /// Entities of other homes that this session is the witness of.
+    pub witnessed: usize,
+    /// Ranges of which members are asked who died with the home.
+    pub naming: usize,
 }
 
 impl Directory {
@@ -31,6 +37,9 @@ impl Directory {
             coming: self.coming.len(),
             waiting: self.waiting.len(),
             bequests: self.bequests.len(),
+            untold: self.roster.waiting(),
+            witnessed: self.witness.len(),
+            naming: self.naming.len(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod handed_over;
 mod rebuilt;
 mod town;
+mod witnessed;
 
 use slipgate_entity::SceneId;
 
@@ -164,7 +165,8 @@ fn sentence(directory: &mut Directory, node: u16, upto: u32) -> Vec<Output> {
 fn a_verdict_makes_what_the_session_owned_lost_by_name_and_raises_the_epoch() {
     let mut directory = directory();
     assert_eq!(sentence(&mut directory, 1, 0), []);
-    let lost = Lost { entity: entity(), label: Some("ann".to_owned()), owner: own(1, 1) };
+    let Own { session, scene } = own(1, 1);
+    let lost = Lost { entity: entity(), label: Some("ann".to_owned()), session, scene: Some(scene) };
     assert_eq!(sentence(&mut directory, 1, 1), [Output::Lost(lost)]);
     assert_eq!(directory.record(entity()), Some(Record::registered(own(1, 1)).buried()));
     assert_eq!(directory.ownership().len(), 0);

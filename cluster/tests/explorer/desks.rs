@@ -28,7 +28,7 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new(plan: &Plan, me: Place, view: Arc<View>) -> Self {
-        let mut directory = Directory::new(me.session);
+        let mut directory = Directory::new(me.session).without_witness();
         directory.handle(directory::Input::View(view), Now(1), &mut Vec::new());
         let scenes = (0..plan.scenes.len()).map(|scene| plan.own(scene).into()).collect();
         Self { directory, now: Now(1), me, scenes, mutant: plan.mutant }

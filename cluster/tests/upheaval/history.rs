@@ -42,6 +42,10 @@ pub(crate) struct History {
     pub(crate) reset: BTreeSet<OnlineId>,
     /// Those that were despawned: where everybody dies who knew of it, a home may take them for lost.
     pub(crate) despawned: BTreeSet<OnlineId>,
+    /// Those that a home has called lost.
+    pub(crate) named: BTreeSet<OnlineId>,
+    /// Those that died with their homes, and the living who had been told of them.
+    pub(crate) witnessed: BTreeMap<OnlineId, BTreeSet<Session>>,
     /// Ranges of which a page came to their next home that was not the last, and in which term.
     pub(crate) begun: BTreeSet<(RangeId, u32)>,
     pub(crate) lines: BTreeMap<(Sender, OnlineId), Line>,

@@ -1,7 +1,10 @@
 //! The second phase: faults have ceased, and everything must come to its answer.
 
+use slipgate_cluster::Record;
+use slipgate_cluster::directory::Directory;
 use slipgate_cluster::message::Sender;
 use slipgate_cluster::moves::Outcome;
+use slipgate_cluster::view::Home;
 use slipgate_entity::OnlineId;
 
 use super::history::Line;
@@ -50,6 +53,7 @@ impl World {
             Some(owner) => assert_eq!(active, [owner], "{entity} at rest: {record:?}"),
             None => assert_eq!(active, [], "{entity} at rest: {record:?}"),
         }
+        self.check_witness(entity, record);
         let may_be_lost = self.history.may_be_lost(entity);
         if record.lost {
             if record == slipgate_cluster::Record::absent(record.epoch.term(), true) {
@@ -61,6 +65,20 @@ impl World {
         if self.history.reset.contains(&entity) {
             self.history.count("streams reset");
         }
+    }
+
+    /// Whoever lives is known to the witness of its home; whoever died with its home has been named by the witness.
+    fn check_witness(&self, entity: OnlineId, record: Record) {
+        if record.owner.is_none() {
+            let witnesses = self.history.witnessed.get(&entity).filter(|_| record.lost);
+            let is_named = self.history.named.contains(&entity);
+            assert!(is_named || witnesses.is_none(), "{entity} is lost without a name, though {witnesses:?} knew it");
+            return;
+        }
+        let Home { session: home, term, .. } = self.manager.view.homes[&entity.range()];
+        let Some(witness) = self.manager.view.witness_of(home) else { return };
+        let witness = self.nodes.iter().find(|node| node.session == witness).expect("every member is a node");
+        assert!(witness.directory.witnesses(entity, term), "{:?} does not know of {entity} of {home:?}", witness.session);
     }
 
     fn check_line(&self, sender: Sender, receiver: OnlineId, line: &Line) {
@@ -118,6 +136,8 @@ impl World {
         };
         let bodies = |stage: &&Stage| !stage.aside.is_empty() || stage.bodies.len() != stage.scene.len();
         let homes = self.nodes.iter().filter(|node| !node.has_crashed).any(|node| node.directory.unsettled() > 0);
+        let is_open = |home: &Directory| home.tables().naming > 0 || !home.is_witnessed();
+        let rosters = self.nodes.iter().filter(|node| !node.has_crashed).any(|node| is_open(&node.directory));
         let all = [
             ("moves", stages.iter().any(|stage| stage.scene.moves_under_way() > 0)),
             ("copies and reservations", stages.iter().any(|stage| stage.scene.arriving() > 0)),
@@ -126,6 +146,7 @@ impl World {
             ("messages on the way", self.network.on_the_way() > 0),
             ("bodies without an entity", stages.iter().any(bodies)),
             ("homes that are not complete or not handed over", homes),
+            ("witnesses that are not told or not heard", rosters),
         ];
         all.into_iter().filter(|(_, is_left)| *is_left).map(|(what, _)| what).collect()
     }

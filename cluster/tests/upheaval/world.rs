@@ -1,5 +1,6 @@
 //! The simulated cluster: nodes with their scenes, homes and routers as they ship, a network, and one clock.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use slipgate_cluster::directory::{self, Directory, HomeEvent};
@@ -135,8 +136,31 @@ impl World {
                 self.history.touched.extend(stage.bodies.keys());
             }
         }
+        self.note_witnesses(node);
         self.nodes[node].has_crashed = true;
         self.manager.miss(session, self.now);
+    }
+
+    /// Who lives on a node that dies, and has its home there, is to be named by those who have been told of it.
+    fn note_witnesses(&mut self, node: usize) {
+        let session = self.nodes[node].session;
+        let here = || self.stages.iter().filter(|stage| stage.node == node);
+        let has_lived_on = |entity: &OnlineId| {
+            here().any(|stage| stage.bodies.contains_key(entity) || stage.aside.contains_key(entity))
+        };
+        // What a witness knew that dies as well may be lost with it.
+        let may_be_lost = |witnesses: &BTreeSet<Session>| witnesses.contains(&session);
+        self.history.witnessed.retain(|entity, witnesses| !may_be_lost(witnesses) && !has_lived_on(entity));
+        for entity in here().flat_map(|stage| stage.bodies.keys()) {
+            let others = self.nodes.iter().filter(|other| !other.has_crashed && other.session != session);
+            let term = self.nodes[node].view.term_of(entity.range());
+            let knows = |other: &&Node| other.directory.witnesses(*entity, term);
+            let witnesses: BTreeSet<_> = others.filter(knows).map(|other| other.session).collect();
+            let is_home = self.nodes[node].directory.record(*entity).is_some_and(|record| record.owner.is_some());
+            if is_home && !witnesses.is_empty() {
+                self.history.witnessed.insert(*entity, witnesses);
+            }
+        }
     }
 
     /// Delivers what is due, then every machine hears that time passes.
@@ -206,9 +230,11 @@ impl World {
                     self.tell_all();
                 }
                 directory::Output::Lost(lost) => {
+                    self.note(|| format!("{me:?}: {lost:?}"));
                     self.history.count("lost by name");
                     let may_be = self.history.may_be_lost(lost.entity);
                     assert!(may_be, "{lost:?} is lost, though no death has touched it");
+                    self.history.named.insert(lost.entity);
                 }
                 directory::Output::GivenAway => {}
                 directory::Output::Event(event) => self.home_event(me, &event),
@@ -232,6 +258,7 @@ impl World {
                     self.history.count("not complete when passed on");
                 }
             }
+            HomeEvent::Named { .. } => self.history.count("named by a witness"),
             HomeEvent::Bequeathed { .. } => {}
         }
     }

@@ -7,6 +7,7 @@ use slipgate_cluster::legacy::{Heirloom, Legacy};
 use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
 use slipgate_cluster::moves::Refusal;
+use slipgate_cluster::roster::{Bereft, Born, RosterNews};
 use slipgate_cluster::{Epoch, Now, Record};
 use slipgate_entity::{OnlineId, RangeId};
 
@@ -14,7 +15,7 @@ use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors = [directory(), streams(), hand_off(), homes(), closing()].into_iter().flatten().collect::<Vec<_>>();
+    let vectors = [directory(), streams(), hand_off(), homes(), closing(), rosters()].into_iter().flatten().collect::<Vec<_>>();
     check("control", &vectors);
     check_variants::<Control>(&vectors);
 }
@@ -66,6 +67,21 @@ fn closing() -> Vec<Vector> {
     vec![
         vector("control.close", &Control::Close { entity, stream, sender }),
         vector("control.closed", &Control::Closed { entity, stream, floor: 9, doubt: false }),
+    ]
+}
+
+fn rosters() -> Vec<Vector> {
+    let (entity, range, term, after) = (sample::entity(), RangeId(3), 2, Some(OnlineId::new(RangeId(3), 4)));
+    let label = Some("ann".to_owned());
+    let news = vec![RosterNews { range, term, born: vec![Born { entity, label: label.clone() }], dead: vec![entity] }];
+    vec![
+        vector("control.roster", &Control::Roster { number: 7, anew: true, news }),
+        vector("control.roster_noted", &Control::RosterNoted { number: 7 }),
+        vector("control.ask_roster", &Control::AskRoster { range, term, after }),
+        vector(
+            "control.roster_is",
+            &Control::RosterIs { range, term, after, rows: vec![Bereft { entity, label, home: sample::n2() }] },
+        ),
     ]
 }
 

@@ -81,6 +81,8 @@ fn a_home_that_comes_to_be_survives_whatever_scenes_and_its_predecessor_say() {
                 1 => (peer(), speaker.claims()),
                 _ => (Place { port: Port::Directory, ..peer() }, speaker.legacy()),
             };
+            let (witness, named) = (Place { port: Port::Directory, ..peer() }, speaker.bereft());
+            home.handle(directory::Input::Heard { from: witness, control: named }, Now(step * 50_000), &mut out);
             home.handle(directory::Input::Heard { from, control: said }, Now(step * 50_000), &mut out);
             home.handle(directory::Input::Tick, Now(step * 50_000), &mut out);
             home.handle(

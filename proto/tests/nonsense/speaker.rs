@@ -10,7 +10,7 @@ use slipgate_cluster::message::{
     Control, Data, Held, Identity, Image, ManagerMessage, Message, Nonce, Parked, Prepare, Reserve, Sender, ToolMessage,
 };
 use slipgate_cluster::moves::{MoveId, Refusal};
-use slipgate_cluster::schema::{Part, Parts};
+use slipgate_cluster::roster::{Bereft, Born, RosterNews};
 use slipgate_cluster::stream::{Received, SendStream, Stopped, StreamId};
 use slipgate_cluster::view::Clearing;
 use slipgate_cluster::{Epoch, NodeName, Now, Own, Place, Port, Record, Session, View};
@@ -214,8 +214,7 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(19) {
-            18 => Control::Release { entity, id },
+        match self.below(21) {
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },
@@ -254,6 +253,9 @@ impl Speaker {
                 epoch,
                 base: self.base(),
             },
+            17 => self.roster(),
+            18 => Control::RosterNoted { number: self.number() },
+            19 => Control::AskRoster { range: entity.range(), term: self.term(), after: self.after() },
             _ => Control::Settled { entity, id, delivered: self.number() },
         }
     }
@@ -287,6 +289,29 @@ impl Speaker {
         let claims = claims.collect();
         let (range, more) = (RangeId(self.pick([1, 1, 2])), self.below(2) == 0);
         Control::Claims { range, term: self.term(), after: self.after(), claims, more }
+    }
+
+    /// What a home may tell its witness.
+    pub(crate) fn roster(&mut self) -> Control {
+        let news = (0..self.below(3))
+            .map(|_| {
+                let born = (0..self.below(4)).map(|_| Born { entity: self.entity(), label: None }).collect();
+                let dead = (0..self.below(3)).map(|_| self.entity()).collect();
+                RosterNews { range: RangeId(self.pick([1, 1, 2])), term: self.term(), born, dead }
+            })
+            .collect();
+        Control::Roster { number: self.number(), anew: self.pick([false, true]), news }
+    }
+
+    /// What a witness may say to a later home.
+    pub(crate) fn bereft(&mut self) -> Control {
+        let mut rows: Vec<_> = (0..self.below(5))
+            .map(|_| Bereft { entity: self.entity(), label: None, home: self.session() })
+            .collect();
+        if self.below(4) > 0 {
+            rows.sort_by_key(|row| row.entity);
+        }
+        Control::RosterIs { range: RangeId(self.pick([1, 1, 2])), term: self.term(), after: self.after(), rows }
     }
 
     /// What a former home may say to the next one.

@@ -9,7 +9,10 @@ use crate::{Epoch, Incarnation, NodeId, Record, Session};
 fn rebuilt(out: &[Output]) -> Option<Tally> {
     events(out).into_iter().find_map(|event| match event {
         HomeEvent::Rebuilt { tally, .. } => Some(tally),
-        HomeEvent::Rebuilding { .. } | HomeEvent::Inherited { .. } | HomeEvent::Bequeathed { .. } => None,
+        HomeEvent::Rebuilding { .. }
+        | HomeEvent::Inherited { .. }
+        | HomeEvent::Bequeathed { .. }
+        | HomeEvent::Named { .. } => None,
     })
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Town {
 impl Town {
     /// The directory of node `node`, with a view of three nodes, in which node 1 is the home.
     pub(super) fn new(node: u16) -> Self {
-        let directory = Directory::new(session(node));
+        let directory = Directory::new(session(node)).without_witness();
         let view = View {
             members: (1..=3).map(|node| (NodeId(node), member(session(node)))).collect(),
             scenes: (1..=3).map(|number| (SceneId::from(number), placement(number))).collect(),
@@ -30,6 +30,11 @@ impl Town {
             ..View::default()
         };
         Self { directory, view, now: Now(0) }
+    }
+
+    /// The same, with a directory that tells a witness, and asks for witnesses, a page of so many at a time.
+    pub(super) fn with_witness(node: u16, page: usize) -> Self {
+        Self { directory: Directory::new(session(node)).with_page(page), ..Self::new(node) }
     }
 
     /// Node 2, just named the home after node 1, of which there is a verdict.
@@ -150,8 +155,8 @@ pub(super) fn told(out: &[Output]) -> Vec<(Place, u32, Record, Option<Nonce>)> {
 
 pub(super) fn lost(out: &[Output]) -> Vec<(u32, Option<String>, Own)> {
     let lost = |output: &Output| {
-        let Output::Lost(Lost { entity, label, owner }) = output else { return None };
-        Some((entity.counter(), label.clone(), *owner))
+        let Output::Lost(Lost { entity, label, session, scene: Some(scene) }) = output else { return None };
+        Some((entity.counter(), label.clone(), Own::new(*session, *scene)))
     };
     out.iter().filter_map(lost).collect()
 }

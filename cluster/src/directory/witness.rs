@@ -1,0 +1,127 @@
+//! What other homes have told this session: who lives by their records, in case they die with whoever lives there.
+//!
+//! ```text
+//!   home of 3, term 0 ---- Roster -------> 3, term 0: [3.1 ann, 3.4]
+//!   next home, term 1 ---- AskRoster ----> what is there of terms before 1, after the id that it has heard last
+//! ```
+//!
+//! The question for a page says that everything up to its beginning is heard, so that is forgotten. The
+//! last question is for the page behind the last one: it finds nothing, and nothing is left.
+//!
+//! Keeps: a batch counts once; only the home of a range, as the view says, adds to a roster, and only a later home of
+//! the range takes from it. A roster outlives its home, and whoever is the witness by then.
+//! Leaves out: what is told and when (`roster`); who is lost (`naming`).
+
+use std::collections::BTreeMap;
+
+use slipgate_entity::{OnlineId, RangeId};
+
+use super::succession::PageId;
+use crate::bounds::{LABEL_BYTES, ROSTER_ROWS};
+use crate::roster::{Bereft, Born, RosterNews};
+use crate::{Session, View};
+
+/// The rosters of other homes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Witness {
+    /// The last batch of each home that is noted.
+    noted: BTreeMap<Session, u64>,
+    rosters: BTreeMap<(RangeId, u32), Known>,
+}
+
+/// Who lives by the records of one range.
+#[derive(Clone, Debug)]
+struct Known {
+    home: Session,
+    living: BTreeMap<OnlineId, Option<Box<str>>>,
+}
+
+/// A batch, as it was told.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) number: u64,
+    pub(super) anew: bool,
+    pub(super) news: Vec<RosterNews>,
+}
+
+impl Witness {
+    /// Entities on all rosters.
+    pub(super) fn len(&self) -> usize {
+        self.rosters.values().map(|known| known.living.len()).sum()
+    }
+
+    /// Whether an entity is on the roster of the home in that term.
+    pub(super) fn knows(&self, entity: OnlineId, term: u32) -> bool {
+        self.rosters.get(&(entity.range(), term)).is_some_and(|known| known.living.contains_key(&entity))
+    }
+
+    /// Whoever is dead tells nothing any more; what it has told stays.
+    pub(super) fn see(&mut self, view: &View) {
+        self.noted.retain(|session, _| !view.is_dead(*session));
+    }
+
+    /// Takes a batch. Returns whether it is noted: not while this session's view is behind that of the home.
+    #[must_use]
+    pub(super) fn take(&mut self, from: Session, told: Told, view: &View) -> bool {
+        let Told { number, anew, news } = told;
+        let is_ahead = |news: &RosterNews| view.homes.get(&news.range).map_or(0, |home| home.term) < news.term;
+        if view.is_dead(from) || news.iter().any(is_ahead) {
+            return false;
+        }
+        let noted = self.noted.entry(from).or_default();
+        if number <= *noted {
+            return true;
+        }
+        *noted = number;
+        if anew {
+            // What it has passed on is for the next home to hear.
+            let is_passed = |range: &RangeId| view.homes.get(range).is_some_and(|home| home.session != from);
+            self.rosters.retain(|(range, _), known| known.home != from || is_passed(range));
+        }
+        let is_of_home = |news: &RosterNews| {
+            let home = view.homes.get(&news.range);
+            // The view that tells of a range may be behind the grant of it.
+            home.is_none_or(|home| home.session == from && home.term == news.term)
+        };
+        for news in news.into_iter().filter(is_of_home) {
+            self.note(from, news);
+        }
+        true
+    }
+
+    fn note(&mut self, home: Session, RosterNews { range, term, born, dead }: RosterNews) {
+        let mut room = ROSTER_ROWS.saturating_sub(self.len());
+        let known = self.rosters.entry((range, term)).or_insert_with(|| Known { home, living: BTreeMap::new() });
+        if known.home != home {
+            return;
+        }
+        for entity in dead {
+            known.living.remove(&entity);
+        }
+        for Born { entity, label } in born.into_iter().filter(|born| born.entity.range() == range) {
+            if room == 0 {
+                break;
+            }
+            let label = label.filter(|label| label.len() <= LABEL_BYTES).map(String::into_boxed_str);
+            room -= usize::from(known.living.insert(entity, label).is_none());
+        }
+        self.rosters.retain(|_, known| !known.living.is_empty());
+    }
+
+    /// The next `page` entities by id, of earlier homes of the range. Those up to the id that is asked for are forgotten.
+    pub(super) fn give(&mut self, (range, term, after): PageId, page: usize) -> Vec<Bereft> {
+        let mut rows: BTreeMap<OnlineId, Bereft> = BTreeMap::new();
+        for (_, known) in self.rosters.range_mut((range, 0)..(range, term)) {
+            if let Some(after) = after {
+                let heard = known.living.range(..=after).map(|(entity, _)| *entity).collect::<Vec<_>>();
+                heard.iter().for_each(|entity| drop(known.living.remove(entity)));
+            }
+            for (&entity, label) in known.living.iter().take(page) {
+                let label = label.as_deref().map(str::to_owned);
+                rows.insert(entity, Bereft { entity, label, home: known.home });
+            }
+        }
+        self.rosters.retain(|_, known| !known.living.is_empty());
+        rows.into_values().take(page).collect()
+    }
+}
