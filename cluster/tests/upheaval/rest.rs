@@ -78,7 +78,11 @@ impl World {
         let Home { session: home, term, .. } = self.manager.view.homes[&entity.range()];
         let Some(witness) = self.manager.view.witness_of(home) else { return };
         let witness = self.nodes.iter().find(|node| node.session == witness).expect("every member is a node");
-        assert!(witness.directory.witnesses(entity, term), "{:?} does not know of {entity} of {home:?}", witness.session);
+        assert!(
+            witness.directory.witnesses(entity, term),
+            "{:?} does not know of {entity} of {home:?}",
+            witness.session
+        );
     }
 
     fn check_line(&self, sender: Sender, receiver: OnlineId, line: &Line) {

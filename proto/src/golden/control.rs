@@ -15,7 +15,8 @@ use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors = [directory(), streams(), hand_off(), homes(), closing(), rosters()].into_iter().flatten().collect::<Vec<_>>();
+    let vectors =
+        [directory(), streams(), hand_off(), homes(), closing(), rosters()].into_iter().flatten().collect::<Vec<_>>();
     check("control", &vectors);
     check_variants::<Control>(&vectors);
 }

@@ -305,9 +305,8 @@ impl Speaker {
 
     /// What a witness may say to a later home.
     pub(crate) fn bereft(&mut self) -> Control {
-        let mut rows: Vec<_> = (0..self.below(5))
-            .map(|_| Bereft { entity: self.entity(), label: None, home: self.session() })
-            .collect();
+        let mut rows: Vec<_> =
+            (0..self.below(5)).map(|_| Bereft { entity: self.entity(), label: None, home: self.session() }).collect();
         if self.below(4) > 0 {
             rows.sort_by_key(|row| row.entity);
         }

@@ -83,7 +83,8 @@ fn fates(
                 Err(fault) => wrong.push(fault),
             },
             ([], Some(row)) if ended.contains(&row.node) => drop(fates.insert(walker.clone(), Fate::Lost)),
-            // Its home died where it lived: nobody knows its name any more, but nobody takes it for alive either.
+            // Its home died where it lived, and so did its witness, or before it was told: it has no name, but nobody takes it
+            // for alive either.
             ([], None) if ended.contains(home) => match dead_to_all(&clients, walker) {
                 Ok(()) => drop(fates.insert(walker.clone(), Fate::Lost)),
                 Err(fault) => wrong.push(fault),

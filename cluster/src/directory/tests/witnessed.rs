@@ -263,11 +263,7 @@ fn heir() -> Town {
 }
 
 fn answer(town: &mut Town, node: u16, after: Option<u32>, counters: &[u32]) -> Vec<Output> {
-    let row = |counter: &u32| Bereft {
-        entity: entity(*counter),
-        label: Some(format!("e{counter}")),
-        home: session(1),
-    };
+    let row = |counter: &u32| Bereft { entity: entity(*counter), label: Some(format!("e{counter}")), home: session(1) };
     let rows = counters.iter().map(row).collect();
     town.hear(home_at(node), Control::RosterIs { range: RANGE, term: 1, after: after.map(entity), rows })
 }
@@ -289,7 +285,11 @@ fn whoever_is_on_a_roster_and_claimed_by_nobody_is_lost_by_name_and_whoever_is_c
     assert_eq!(events(&answer(&mut town, 2, Some(2), &[])), []);
     assert_eq!(town.directory.tables().naming, 0);
     assert_eq!(town.directory.record(entity(1)).and_then(|record| record.owner), Some(own(3)));
-    assert_eq!(town.directory.record(entity(2)), Some(Record::absent(1, true)), "senders hear what they would have heard");
+    assert_eq!(
+        town.directory.record(entity(2)),
+        Some(Record::absent(1, true)),
+        "senders hear what they would have heard"
+    );
 }
 
 #[test]
