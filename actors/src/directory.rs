@@ -92,6 +92,8 @@ pub struct Holdings {
     pub records: u64,
     /// Ranges that are being rebuilt or handed over.
     pub unsettled: u32,
+    /// Entities that were called lost here.
+    pub lost: u64,
 }
 
 /// Asks for one record.
@@ -374,7 +376,8 @@ impl Handler<Census> for DirectoryActor {
         let records = self.machine.ownership().len() as u64;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let (ranges, unsettled) = (count(self.machine.homes()), count(self.machine.unsettled()));
-        let _ = reply.send(Holdings { ranges, ids_left: self.stock.left(), records, unsettled });
+        let _ =
+            reply.send(Holdings { ranges, ids_left: self.stock.left(), records, unsettled, lost: self.losses.count() });
     }
 }
 

@@ -251,6 +251,8 @@ pub struct NodeReport {
     pub not_ready: Vec<String>,
     /// While it drains: how many of 100 of its entities have moved out.
     pub drain_percent: Option<u8>,
+    /// Entities that its homes have called lost since its start: with a scene or a home that died.
+    pub lost: u64,
 }
 
 /// One link of a node.

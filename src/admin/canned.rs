@@ -111,6 +111,7 @@ pub(crate) fn node() -> NodeReport {
         }],
         not_ready: Vec::new(),
         drain_percent: None,
+        lost: 0,
     }
 }
 

@@ -80,9 +80,11 @@ fn screen(report: &ClusterReport) -> String {
         report.view,
         nodes.iter().map(|node| node.moves).sum::<u64>(),
     );
+    let lost = nodes.iter().map(|node| node.lost).sum::<u64>();
+    let lost = if lost > 0 { format!("   {lost} entities lost") } else { String::new() };
     let reasons = nodes.iter().flat_map(|node| node.not_ready.iter().map(move |why| (node, why)));
     let reasons: String = reasons.map(|(node, why)| format!("\n{}: {}", node.node, printable(why))).collect();
-    format!("{}\n{}{reasons}", printable(&head), table(nodes, &node_columns()).trim_end())
+    format!("{}{lost}\n{}{reasons}", printable(&head), table(nodes, &node_columns()).trim_end())
 }
 
 const STATUS: &str = "/api/v1/status";

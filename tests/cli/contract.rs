@@ -28,6 +28,7 @@ const NODE: &[&str] = &[
     "links",
     "not_ready",
     "drain_percent",
+    "lost",
 ];
 const LINK: &[&str] = &["peer", "state", "reason", "bytes_out", "bytes_in", "waiting"];
 const SCENE: &[&str] =

@@ -79,6 +79,7 @@ fn whoever_was_spawned_on_a_killed_node_and_lived_there_is_lost_by_name_and_labe
     named.sort();
     walkers.sort();
     assert_eq!((named.len(), named), (200, walkers));
+    assert_eq!(status(&nodes[0], 2).nodes.iter().map(|node| node.lost).sum::<u64>(), 200);
     let told = nodes[..2].iter().flat_map(|node| node.told("entities.lost"));
     assert_eq!(told.map(|line| line["entities"].as_u64().expect("a number")).sum::<u64>(), 200);
     migrate(&nodes[0].client(), &away, "wood");

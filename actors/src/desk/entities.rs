@@ -294,6 +294,7 @@ fn silent_node(member: &Member, view: &View) -> NodeReport {
         links: Vec::new(),
         not_ready: vec![reason.to_owned()],
         drain_percent: None,
+        lost: 0,
     }
 }
 

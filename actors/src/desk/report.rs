@@ -73,6 +73,7 @@ impl Office {
             links,
             not_ready,
             drain_percent: (self.stage() == Stage::Draining).then(|| around.drain.now().percent()),
+            lost: holdings.lost,
         }
     }
 

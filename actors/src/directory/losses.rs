@@ -20,6 +20,8 @@ pub struct LostEntity {
 pub(super) struct Losses {
     /// Latest first.
     lost: VecDeque<LostEntity>,
+    /// How many there were ever.
+    count: u64,
     view: Arc<View>,
     /// Names of scenes that the view does not have any more, the latest ones.
     former: BTreeMap<SceneId, Arc<str>>,
@@ -43,8 +45,14 @@ impl Losses {
 
     pub(super) fn add(&mut self, lost: Lost) {
         let scene = lost.scene.map_or_else(|| Arc::from("-"), |scene| self.name_of(scene));
+        self.count += 1;
         self.lost.push_front(LostEntity { lost, scene });
         self.lost.truncate(LOST_MAX);
+    }
+
+    /// How many there were, those that are forgotten included.
+    pub(super) fn count(&self) -> u64 {
+        self.count
     }
 
     /// The latest ones.

@@ -195,6 +195,7 @@ fn cluster() -> ClusterReport {
         links: vec![link],
         not_ready: vec![],
         drain_percent: Some(71),
+        lost: 3,
     };
     ClusterReport { cluster: text("demo"), view: 5, manager: text("n1"), nodes: vec![node] }
 }
