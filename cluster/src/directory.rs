@@ -206,9 +206,8 @@ impl Directory {
                 self.inherited(from, (range, term, after), now, out);
             }
             Input::Heard { from, control } => {
-                if let Some(control) = self.hear_of_rosters(from, control, now, out) {
-                    self.hear(from, control, out);
-                }
+                self.hear_of_rosters(from, &control, now, out);
+                self.hear(from, control, out);
             }
         }
     }

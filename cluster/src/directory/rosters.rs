@@ -61,33 +61,22 @@ impl Directory {
         self.naming.insert(range, naming);
     }
 
-    /// What is said of rosters. Anything else comes back.
-    pub(super) fn hear_of_rosters(
-        &mut self,
-        from: Place,
-        control: Control,
-        now: Now,
-        out: &mut Vec<Output>,
-    ) -> Option<Control> {
-        let is_home = from.port == Port::Directory;
-        match control {
-            Control::Roster { number, anew, news } => {
-                if is_home && self.witness.take(from.session, Told { number, anew, news }, &self.view) {
-                    out.push(Output::Tell { to: from, control: Control::RosterNoted { number } });
-                }
+    /// What is said of rosters; anything else is none of this.
+    pub(super) fn hear_of_rosters(&mut self, from: Place, control: &Control, now: Now, out: &mut Vec<Output>) {
+        if let Control::Roster { number, anew, news } = control {
+            let told = Told { number: *number, anew: *anew, news: news.clone() };
+            if from.port == Port::Directory && self.witness.take(from.session, told, &self.view) {
+                out.push(Output::Tell { to: from, control: Control::RosterNoted { number: *number } });
             }
-            Control::RosterNoted { number } => {
-                self.roster.noted(from.session, number);
-                self.go_on_with_rosters(now, out);
-            }
-            Control::AskRoster { range, term, after } => self.ask_roster(from, (range, term, after), out),
-            Control::RosterIs { range, term, after, rows } => {
-                self.roster_is(from, (range, term, after), rows, out);
-                self.go_on_with_rosters(now, out);
-            }
-            other => return Some(other),
+        } else if let Control::RosterNoted { number } = control {
+            self.roster.noted(from.session, *number);
+            self.go_on_with_rosters(now, out);
+        } else if let Control::AskRoster { range, term, after } = control {
+            self.ask_roster(from, (*range, *term, *after), out);
+        } else if let Control::RosterIs { range, term, after, rows } = control {
+            self.roster_is(from, (*range, *term, *after), rows.clone(), out);
+            self.go_on_with_rosters(now, out);
         }
-        None
     }
 
     fn ask_roster(&mut self, from: Place, page: PageId, out: &mut Vec<Output>) {
