@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fault::{Excerpt, Place};
 use super::layer::{Layer, Site};
 use super::limits::size;
-use super::{Check, Config, Fault, FileText, LimitSettings};
+use super::{Check, Config, DialAddress, Fault, FileText, LimitSettings, Node};
 
 /// What does not fit, the keys involved, and what to write. The fault is shown at the first of the
 /// keys that somebody set.
@@ -66,7 +66,37 @@ fn addresses(config: &Config) -> Vec<Clash> {
             hint: "write [manager] address = \"host:port\", or set SLIPGATE__MANAGER__ADDRESS".to_owned(),
         });
     }
+    clashes.extend(second_manager(config));
     clashes
+}
+
+/// A node that takes itself for the manager's, while the others join elsewhere: it would be a second manager, and
+/// issue ids anew.
+fn second_manager(config: &Config) -> Option<Clash> {
+    let Config { node, manager, .. } = config;
+    let address = manager.address.as_ref().filter(|_| manager.node == node.name)?;
+    let own = node.dial(node.listen);
+    if is_own(node, address) {
+        return None;
+    }
+    let name = &node.name;
+    Some(Clash {
+        keys: &["manager.address", "manager.node", "node.name", "node.advertise", "node.listen"],
+        text: format!("{address} is not this node's own address, {own}, but [manager] node is {name}, this node"),
+        hint: format!(
+            "if the manager runs at {address}, give this node a name of its own: [node] name, or \
+             SLIPGATE__NODE__NAME; if it is to run here, leave [manager] address out, or write what others dial"
+        ),
+    })
+}
+
+/// Names are not looked up: only one that is written alike, or `localhost`, is the same.
+fn is_own(node: &Node, address: &DialAddress) -> bool {
+    let address = address.as_str();
+    let advertised = node.advertise.as_ref().is_some_and(|own| own.as_str().eq_ignore_ascii_case(address));
+    let host = if node.listen.is_ipv6() { "[::1]" } else { "127.0.0.1" };
+    let plain = address.strip_prefix("localhost:").map_or_else(|| address.to_owned(), |port| format!("{host}:{port}"));
+    advertised || plain.parse() == Ok(node.listen)
 }
 
 fn unreachable(keys: &'static [&'static str], listen: SocketAddr, who: &str) -> Clash {

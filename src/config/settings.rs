@@ -86,7 +86,8 @@ pub struct Cluster {
 pub struct Manager {
     /// The node that runs it. No default. `node = "n1"`
     pub node: NodeName,
-    /// What joining nodes dial, `host:port`; may be left out on the manager's own node. `address = "n1:7700"`
+    /// What joining nodes dial, `host:port`; may be left out on the manager's own node, and otherwise is what that
+    /// node listens at or advertises. `address = "n1:7700"`
     pub address: Option<DialAddress>,
     /// How long a node may go on without hearing from the manager. 1 s to 10 min, default 10 s.
     #[serde(with = "humantime_serde")]

@@ -224,6 +224,31 @@ SLIPGATE__MANAGER__NODE: manager.address: missing: n2 joins the manager on n1
 }
 
 #[test]
+fn a_node_that_takes_itself_for_the_managers_must_be_where_the_others_join() {
+    let expected = "\
+SLIPGATE__MANAGER__ADDRESS: manager.address: n1:7700 is not this node's own address, 127.0.0.1:7711, but [manager] node \
+        is n1, this node
+  = if the manager runs at n1:7700, give this node a name of its own: [node] name, or SLIPGATE__NODE__NAME; if it is to \
+        run here, leave [manager] address out, or write what others dial";
+    let env = [("SLIPGATE__MANAGER__ADDRESS", "n1:7700")];
+    assert_eq!(told(LEAST, &env, &[("node.listen", "127.0.0.1:7711")]), expected);
+    for (own, address) in [
+        (("node.advertise", "N1:7700"), "n1:7700"),
+        (("node.listen", "127.0.0.1:7711"), "127.0.0.1:7711"),
+        (("node.listen", "[::1]:7711"), "localhost:7711"),
+        (("node.name", "n2"), "n1:7700"),
+    ] {
+        let loaded = load(LEAST, &[("SLIPGATE__MANAGER__ADDRESS", address)], &[own]);
+        assert!(loaded.is_ok(), "{own:?} {address}: {}", loaded.expect_err("just said"));
+    }
+    for (own, address) in
+        [(("node.listen", "127.0.0.1:0"), "127.0.0.1:7700"), (("node.listen", "10.0.0.8:7700"), "localhost:7700")]
+    {
+        assert!(load(LEAST, &[("SLIPGATE__MANAGER__ADDRESS", address)], &[own]).is_err(), "{own:?} {address}");
+    }
+}
+
+#[test]
 fn scenes_are_told_apart_by_number_and_name() {
     let scene = |id: u16, name: &str| format!("[[scenes]]\nid = {id}\nname = \"{name}\"\nnode = \"n1\"\n");
     let text = format!("{LEAST}{}{}", scene(1, "forest"), scene(1, "forest"));

@@ -15,7 +15,7 @@ const OTHERS: [(&str, &str); 41] = [
     ("node.data", "/data"),
     ("cluster.name", "other"),
     ("manager.node", "n1"),
-    ("manager.address", "n1:7700"),
+    ("manager.address", "127.0.0.1:7700"),
     ("manager.lease", "1m 30s"),
     ("manager.margin", "750ms"),
     ("entities.on_panic", "despawn"),
