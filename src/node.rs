@@ -10,6 +10,7 @@
 mod desks;
 mod drain;
 mod files;
+mod folder;
 mod joining;
 mod ports;
 mod stop;
@@ -26,6 +27,7 @@ use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
 use slipgate_cluster::manager::{JoinRequest, Waits};
+use slipgate_entity::RangeId;
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -151,8 +153,10 @@ async fn live(config: &Config) -> Result<(), NodeError> {
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
     let request = joining::request(config, &ports.dial, &ports.admin_dial);
-    let node =
-        Node { config, seat, clock, request, desks, standing: tell_standing, chronicle: wiring::chronicle(config) };
+    let seen = watch::Sender::new(folder::ranges_seen(&folder)?);
+    actix_rt::spawn(folder::keep_ranges(folder, seen.subscribe()));
+    let chronicle = wiring::chronicle(config);
+    let node = Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle };
     let ended = loop {
         match node.live_once(&mut wish).await {
             Ok(End::Stopped) => break Ok(()),
@@ -186,6 +190,7 @@ struct Node<'a> {
     seat: Option<Seat>,
     clock: NodeClock,
     request: JoinRequest,
+    seen: watch::Sender<Option<RangeId>>,
     desks: SharedDesk,
     standing: watch::Sender<Standing>,
     chronicle: Mailbox<Chronicle>,
@@ -209,16 +214,23 @@ impl Node<'_> {
         let (name, seat) = (&config.node.name, seat.as_ref());
         self.standing.send_replace(Standing::Joining);
         let tcp = Tcp { silence: config.limits.silence };
+        let request = JoinRequest { seen: *self.seen.borrow(), ..self.request.clone() };
         let welcome = tokio::select! {
-            welcome = joining::join(config, seat, *clock, self.request.clone(), &tcp) => welcome?,
+            welcome = joining::join(config, seat, *clock, request, &tcp) => welcome?,
             () = wish.come() => return Ok(End::Stopped),
         };
         // Only now: a node that is refused leaves the files of the one that holds its name alone.
-        ports::publish(&config.node.data_folder(), &self.request.address, &self.request.admin)?;
+        folder::publish(&config.node.data_folder(), &self.request.address, &self.request.admin)?;
         let (stage, stages) = watch::channel(Stage::Starting);
         let (tell_over, mut over) = watch::channel(false);
         let (drain, mut orders, teller) = slipgate_actors::drain::channel(name.as_str(), *clock);
-        let outside = Outside { chronicle: self.chronicle.clone(), stage: stages, drain, over: tell_over };
+        let outside = Outside {
+            chronicle: self.chronicle.clone(),
+            stage: stages,
+            drain,
+            seen: self.seen.clone(),
+            over: tell_over,
+        };
         let wired = wiring::wire(config, seat, *clock, welcome, outside);
         self.standing.send_replace(Standing::Joined(wired.joined.clone()));
         self.desks.open(wired.desk.clone());

@@ -41,6 +41,8 @@ mod fire;
 mod homes;
 #[path = "cluster/kills.rs"]
 mod kills;
+#[path = "cluster/lost_store.rs"]
+mod lost_store;
 #[path = "cluster/manager.rs"]
 mod manager;
 #[path = "cluster/names.rs"]

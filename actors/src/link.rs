@@ -315,6 +315,9 @@ async fn keep_dialling(peer: &Peer, around: &Surroundings) -> Result<Connection,
                 return dialled;
             }
             Err(error) if error.may_pass() => {
+                if error.is_to_a_stranger(to) {
+                    around.member.tell(crate::member::LinkNews { session: to, state: LinkState::Stranger });
+                }
                 tracing::debug!(event = "link.dial", peer = %peer.name, "not linked yet: {error}");
             }
             done => return done,

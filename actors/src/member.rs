@@ -9,6 +9,7 @@ use serde_json::json;
 use slipgate_cluster::member::{Input, Member, Output, Welcome};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::{NodeId, Port, Session, View};
+use slipgate_entity::RangeId;
 use slipgate_proto::admin::LinkReport;
 use tokio::sync::{oneshot, watch};
 
@@ -64,6 +65,8 @@ pub enum LinkState {
     Reborn,
     /// The peer has been told that this node's own life is over.
     Condemned,
+    /// The peer has not been told of this node, or is in a life before the one that was told here.
+    Stranger,
 }
 
 /// Asks a peer whether it lives, on the manager's behalf.
@@ -145,6 +148,8 @@ pub struct Surroundings {
     pub keeper: Mailbox<SceneKeeper>,
     /// How long a peer may say nothing at all before its link is built anew.
     pub silence: Duration,
+    /// The highest range of ids that this node ever heard of.
+    pub seen: watch::Sender<Option<RangeId>>,
     /// Told when this session is over: there was a verdict on it, or there is a later life of this node.
     pub over: watch::Sender<bool>,
 }
@@ -209,10 +214,29 @@ impl MemberActor {
 
     fn take_view(&mut self, view: &Arc<View>) {
         self.around.post.set_view(view.clone());
+        self.note_ranges(view);
         self.around.directory.tell(ViewChanged);
         self.around.keeper.tell(Seen(view.clone()));
         self.part_from_the_dead(view);
         self.link_all(view);
+    }
+
+    fn note_ranges(&self, view: &View) {
+        let highest = view.highest_range();
+        self.around.seen.send_if_modified(|seen| {
+            let more = highest > *seen;
+            *seen = highest.max(*seen);
+            more
+        });
+    }
+
+    /// A peer does not know this life. The manager's node knew it before this node did itself; if it does not, and
+    /// there is no lease any more, there is another manager, or an older store: nobody will ever renew this life.
+    fn met_stranger(&self, peer: Session) {
+        let manager = self.around.post.manager(&self.around.manager);
+        if manager.is_some_and(|place| place.session.node == peer.node) && !self.around.post.lease().is_held() {
+            self.end_session();
+        }
     }
 
     /// Nothing more is taken from, or sent to, a session that is over.
@@ -307,6 +331,7 @@ impl Actor for MemberActor {
         self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
         let view = self.machine.view().clone();
         self.chronicle("node.joined", self.around.post.me());
+        self.note_ranges(&view);
         self.link_all(&view);
         ctx.run_interval(TICK, |actor, _| {
             actor.give(Input::Tick);
@@ -380,6 +405,7 @@ impl Handler<LinkNews> for MemberActor {
             LinkState::Answered => self.tell_manager(ProbeAnswered { session }),
             LinkState::Reborn => {}
             LinkState::Condemned => self.end_session(),
+            LinkState::Stranger => self.met_stranger(session),
         }
     }
 }

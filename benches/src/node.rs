@@ -99,6 +99,7 @@ impl Node {
             scenes,
             keeper: Mailbox::new(keeper, MAILBOX),
             silence: SILENCE,
+            seen: watch::Sender::new(None),
             over,
         };
         let welcome = Welcome { session, view, lease: LEASE, asked: Now(0) };

@@ -212,6 +212,12 @@ impl View {
         self.present_scenes().find(|scene| scene.name.as_str() == name)
     }
 
+    /// The highest range that was ever granted.
+    #[must_use]
+    pub fn highest_range(&self) -> Option<RangeId> {
+        self.homes.keys().next_back().copied()
+    }
+
     /// The scenes that people are told of: all that are not over, by number.
     pub fn present_scenes(&self) -> impl Iterator<Item = &ScenePlacement> {
         self.scenes.values().filter(|scene| scene.stage != SceneStage::Over)

@@ -16,7 +16,7 @@ use slipgate_entity::SceneId;
 use super::NodeError;
 use crate::config::Config;
 
-/// What this node says of itself.
+/// What this node says of itself, but for the ranges that it has heard of by the time that it says so.
 pub(super) fn request(config: &Config, dial: &str, admin: &str) -> JoinRequest {
     let own = config.scenes.iter().filter(|scene| scene.node == config.node.name);
     let declare = |scene: &crate::config::Scene| SceneDeclaration {
@@ -29,6 +29,7 @@ pub(super) fn request(config: &Config, dial: &str, admin: &str) -> JoinRequest {
         address: dial.to_owned(),
         admin: admin.to_owned(),
         scenes: own.map(declare).collect(),
+        seen: None,
     }
 }
 
@@ -93,6 +94,10 @@ fn refused(refusal: &JoinRefusal) -> String {
         JoinRefusal::SceneReserved { .. } => "give that scene a lower id: slipgate config show",
         JoinRefusal::NotManager { .. } => "set [manager] address to the address of that node",
         JoinRefusal::Busy { .. } => "try again in a moment",
+        JoinRefusal::StoreIsOld { .. } => {
+            "stop the manager's node and bring its latest store back, [node] data there; or, for a new cluster, stop all \
+             nodes and empty their data folders"
+        }
         JoinRefusal::Exhausted { .. } => "give this node another name: [node] name, or SLIPGATE__NODE__NAME",
     };
     format!("{refusal}; {hint}")

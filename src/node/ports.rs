@@ -1,9 +1,7 @@
 //! The ports of a node: bound before anything else, so that a taken one is told at once.
 
-use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 
 use socket2::{Domain, Socket, Type};
 
@@ -27,15 +25,6 @@ impl Ports {
             .map_err(|source| refused("the admin interface", config.admin.listen, "[admin] listen", source))?;
         Ok(Self { peers, admin, dial: config.node.dial(peers_at), admin_dial: config.admin.dial(admin_at) })
     }
-}
-
-/// Writes the addresses into the data folder, for whoever let the system choose the ports.
-pub(super) fn publish(folder: &Path, peer: &str, admin: &str) -> Result<(), NodeError> {
-    let addresses = serde_json::json!({ "peer": peer, "admin": admin }).to_string();
-    let (unfinished, file) = (folder.join("addresses.json.new"), folder.join("addresses.json"));
-    fs::write(&unfinished, addresses)
-        .and_then(|()| fs::rename(&unfinished, &file))
-        .map_err(|source| NodeError::Disk { what: format!("cannot write {}", file.display()), source })
 }
 
 /// A node that starts again at once finds its port in TIME_WAIT, and may have it all the same.

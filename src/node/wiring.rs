@@ -38,7 +38,7 @@ use slipgate_cluster::budget::Budget;
 use slipgate_cluster::drain::Homes;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::{Limits, Port};
-use slipgate_entity::SceneId;
+use slipgate_entity::{RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
 use super::NodeError;
@@ -64,6 +64,8 @@ pub(super) struct Outside {
     pub(super) stage: watch::Receiver<Stage>,
     /// Takes orders to drain.
     pub(super) drain: DrainDesk,
+    /// The highest range of ids that this node ever heard of.
+    pub(super) seen: watch::Sender<Option<RangeId>>,
     /// Is told when the life is over.
     pub(super) over: watch::Sender<bool>,
 }
@@ -80,7 +82,7 @@ pub(super) fn wire(
     welcome: Welcome,
     outside: Outside,
 ) -> Wired {
-    let Outside { chronicle, stage, drain, over } = outside;
+    let Outside { chronicle, stage, drain, seen, over } = outside;
     let lease = Lease::new(welcome.asked + welcome.lease, clock);
     let budget = NodeBudget::new(Budget::from(&config.limits));
     let post = Post::within(budget, welcome.session, welcome.view.clone(), lease);
@@ -137,6 +139,7 @@ pub(super) fn wire(
         scenes: scenes.clone(),
         keeper: keeper.clone(),
         silence: config.limits.silence,
+        seen,
         over,
     };
     // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.

@@ -55,6 +55,7 @@ fn join(manager: SocketAddr) -> Session {
         address: "127.0.0.1:1".into(),
         admin: "127.0.0.1:2".into(),
         scenes: Vec::new(),
+        seen: None,
     };
     let mut connection = connect(manager);
     match say(&mut connection, Purpose::Join(request)) {

@@ -77,6 +77,21 @@ impl DialError {
             Self::OtherVersion { .. } | Self::Nonsense { .. } => false,
         }
     }
+
+    /// Whether whoever was to be reached as `to` has not been told of the one that dials, or is in a life before `to`.
+    pub(super) fn is_to_a_stranger(&self, to: Session) -> bool {
+        let Self::Refused { refusal, .. } = self else { return false };
+        match refusal {
+            Refusal::NotKnown { .. } => true,
+            Refusal::NotMe { here, .. } => here.node == to.node && here.incarnation < to.incarnation,
+            Refusal::OtherCluster { .. }
+            | Refusal::OtherVersion { .. }
+            | Refusal::OldIncarnation { .. }
+            | Refusal::Dead { .. }
+            | Refusal::Joining
+            | Refusal::Stopping => false,
+        }
+    }
 }
 
 /// Asks whoever is at `address` to let this node join.

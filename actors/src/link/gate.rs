@@ -186,7 +186,8 @@ impl Porter {
 
     async fn link(&self, mut connection: Connection, from: &str, here: Joined, caller: Caller) {
         let (Joined { post, member }, Caller { name, session, to }) = (here, caller);
-        let known = post.view().members.get(&session.node).map(|member| member.session);
+        let view = post.view();
+        let known = view.members.get(&session.node).filter(|member| member.name == name).map(|member| member.session);
         let refusal = match known {
             _ if to != post.me() => Some(Refusal::NotMe { meant: to, here: post.me() }),
             Some(known) if known.incarnation > session.incarnation => {
@@ -253,7 +254,8 @@ mod tests {
         let gate = Gate { cluster: "demo".into(), name: name("m"), manager: name("m"), seat, standing };
         let keeping = tokio::task::spawn_local(keep(gate, Box::new(network.listen("m"))));
         let caller = dial::Caller { cluster: "demo".into(), name: name("a") };
-        let request = JoinRequest { name: name("a"), address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new() };
+        let request =
+            JoinRequest { name: name("a"), address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new(), seen: None };
         let join = dial::join(&network, "m", &caller, request).await.map(drop);
         let link = dial::link(&network, "m", &caller, Session::new(2, 1), Session::new(1, 1)).await.map(drop);
         keeping.abort();

@@ -143,13 +143,55 @@ impl Cluster {
 }
 
 impl Node {
-    fn start(number: u16, network: &Breakable) -> Self {
-        let own = Own::new(Session::new(number, 1), SceneId::from(number));
-        let scenes = [1, 2].map(|number| (number, SceneId::from(number)));
-        let make = Make { view: view(2, &scenes), scenes: vec![own.scene], ..Make::default() };
-        let (node, workshop) = node::Node::start(own.session, make);
-        let (_, member) = node.join(workshop, Arc::new(network.clone()));
-        let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post: node.post.clone(), member }));
+    fn start(number: u16, network: &Breakable, view: Arc<View>) -> Self {
+        let session = Session::new(number, 1);
+        let clock = NodeClock::start();
+        let post = Post::new(session, view.clone(), Lease::new(Now(u64::MAX), clock));
+        let own = Own::new(session, SceneId::from(number));
+        let directory = DirectoryActor::new(post.clone(), clock, "m".to_owned()).start();
+        let directory = open(&post, Port::Directory, directory);
+        let range =
+            ManagerReply::Range { session, request: 1, counter: Counter::Online, range: RangeId(number.into()) };
+        let message = Message::Manager(ManagerMessage::Reply(range));
+        post.send_one(Port::Manager, Place { session, port: Port::Directory }, message);
+        let router = RouterActor::new(0, Limits::default(), post.clone(), clock).start();
+        let router = open(&post, Port::Router(0), router);
+        let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), 64);
+        let materials = Materials {
+            post: post.clone(),
+            clock,
+            types: Types::built_in(),
+            limits: Limits::default(),
+            on_panic: slipgate_cluster::scene::OnPanic::Park,
+            directory: directory.clone(),
+            chronicle: chronicle.clone(),
+            threads: vec![Thread { arbiter: None, router: router.clone() }],
+        };
+        let scenes = Scenes::default();
+        let mut workshop = Workshop::new(materials, scenes.clone());
+        workshop.open(Plan { scene: own.scene, capacity: 10, first_generation: 1, keeper: None });
+        let scene = scenes.get(own.scene).expect("it was opened just now");
+        let keeper = SceneKeeper::new(workshop, post.clone(), clock, "m".to_owned()).start();
+        let (over, over_news) = watch::channel(false);
+        let caller = Caller { cluster: "test".to_owned(), name: name(number) };
+        let welcome = Welcome { session, view, lease: Duration::from_secs(60), asked: Now(0) };
+        let around = member::Surroundings {
+            post: post.clone(),
+            clock,
+            transport: Arc::new(network.clone()),
+            caller,
+            manager: "m".to_owned(),
+            seat: None,
+            chronicle,
+            directory: directory.clone(),
+            scenes,
+            keeper: Mailbox::new(keeper, 64),
+            silence: Duration::from_secs(5),
+            seen: watch::Sender::new(None),
+            over,
+        };
+        let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
+        let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post, member }));
         let manager = NodeName::new("m").expect("a name");
         let gate = Gate { cluster: CLUSTER.to_owned(), name: name(number), manager, seat: None, standing };
         actix_rt::spawn(gate::keep(gate, Box::new(network.network.listen(name(number).as_str()))));

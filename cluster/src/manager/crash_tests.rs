@@ -252,6 +252,7 @@ impl Draws {
             address: format!("h:{node}"),
             admin: String::new(),
             scenes: scenes.collect(),
+            seen: None,
         };
         Input::Join { ticket: Ticket(u64::from(step)), own_node: node == 0, request }
     }

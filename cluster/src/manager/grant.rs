@@ -72,6 +72,11 @@ impl Manager {
         }
     }
 
+    /// The range that is issued next.
+    pub(super) fn next_range(&self, counter: Counter) -> RangeId {
+        self.stored.counters.get(&counter).copied().unwrap_or(FIRST_RANGE)
+    }
+
     fn grant(&mut self, session: Session, request: u64, counter: Counter, out: &mut Vec<Output>) {
         let last = self.stored.grants.get(&(session.node, counter)).filter(|grant| grant.session == session);
         if let Some(last) = last
@@ -92,7 +97,7 @@ impl Manager {
         if request <= last.map_or(0, |last| last.request) {
             return;
         }
-        let range = self.stored.counters.get(&counter).copied().unwrap_or(FIRST_RANGE);
+        let range = self.next_range(counter);
         let has_room = self.stored.view.homes.len() < HOMES;
         let Some(next) = range.0.checked_add(1).filter(|_| has_room).map(RangeId) else {
             out.push(Output::Event(ManagerEvent::CounterExhausted { counter, session }));

@@ -17,7 +17,8 @@ use slipgate_entity::SceneId;
 use super::life::{Life, Presence};
 use super::scenes::events_of_lost_scenes;
 use super::{
-    JoinRefusal, JoinReply, JoinRequest, Manager, ManagerEvent, ManagerReply, Output, SceneDeclaration, Ticket, Write,
+    Counter, JoinRefusal, JoinReply, JoinRequest, Manager, ManagerEvent, ManagerReply, Output, SceneDeclaration,
+    Ticket, Write,
 };
 use crate::bounds::{NODES, SCENE_NUMBERS_MADE, SCENES};
 use crate::view::{Member, ScenePlacement};
@@ -203,6 +204,11 @@ impl Manager {
             refuse(applicant, JoinRefusal::Exhausted { name: request.name.clone() }, out);
             return;
         };
+        let next = self.next_range(Counter::Online);
+        if let Some(seen) = request.seen.filter(|seen| *seen >= next) {
+            refuse(applicant, JoinRefusal::StoreIsOld { seen, next }, out);
+            return;
+        }
         if self.scenes_with(session.node, request) > SCENES {
             refuse(applicant, JoinRefusal::Exhausted { name: request.name.clone() }, out);
             return;
@@ -211,7 +217,7 @@ impl Manager {
             refuse(applicant, refusal, out);
             return;
         }
-        let JoinRequest { name, address, admin, scenes } = request.clone();
+        let JoinRequest { name, address, admin, scenes, .. } = request.clone();
         let member = Member { session, name: name.clone(), address: address.clone(), admin };
         let mut writes = vec![Write::Member(member)];
         let given_up: Vec<_> = self.scenes_given_up(session.node, &scenes).cloned().collect();

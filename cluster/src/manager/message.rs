@@ -223,6 +223,8 @@ pub struct JoinRequest {
     pub admin: String,
     /// The scenes that its configuration places on it.
     pub scenes: Vec<SceneDeclaration>,
+    /// The highest range of ids that it ever heard of, in this life or before; none if of none.
+    pub seen: Option<RangeId>,
 }
 
 /// A scene as a node's configuration declares it.
@@ -305,5 +307,16 @@ pub enum JoinRefusal {
     SceneReserved {
         /// The number.
         scene: SceneId,
+    },
+    /// The manager would issue ranges that were issued before. It should be stopped.
+    #[error(
+        "this manager's store is older than the cluster: it would issue range {next} next, and the node that joins has \
+         seen range {seen}"
+    )]
+    StoreIsOld {
+        /// The highest range that the node has heard of.
+        seen: RangeId,
+        /// The range that would be issued next.
+        next: RangeId,
     },
 }

@@ -61,7 +61,15 @@ impl World {
             address: format!("{node}:1"),
             admin: format!("{node}:2"),
             scenes: scenes.iter().map(declare).collect(),
+            seen: None,
         };
+        self.give(Input::Join { ticket: self.last_ticket, own_node, request })
+    }
+
+    fn send_join_having_seen(&mut self, node: &str, seen: Option<RangeId>, own_node: bool) -> Vec<Output> {
+        self.last_ticket = Ticket(self.last_ticket.0 + 1);
+        let (address, admin) = (format!("{node}:1"), format!("{node}:2"));
+        let request = JoinRequest { name: name(node), address, admin, scenes: Vec::new(), seen };
         self.give(Input::Join { ticket: self.last_ticket, own_node, request })
     }
 

@@ -46,6 +46,7 @@ pub(super) fn join_request() -> JoinRequest {
         address: "n2:7700".to_owned(),
         admin: "n2:7780".to_owned(),
         scenes: vec![SceneDeclaration { id: SceneId(8), name: sample::name("harbor"), capacity: 100 }],
+        seen: Some(RangeId(3)),
     }
 }
 
@@ -136,6 +137,7 @@ fn a_join_and_every_reason_to_refuse_one_have_their_bytes() {
         vector("join.busy", &JoinRefusal::Busy { name: name.clone(), waiting: 8 }),
         vector("join.exhausted", &JoinRefusal::Exhausted { name }),
         vector("join.scene_reserved", &JoinRefusal::SceneReserved { scene: SceneId(32_768) }),
+        vector("join.store_is_old", &JoinRefusal::StoreIsOld { seen: RangeId(7), next: RangeId(1) }),
     ];
     check_variants::<JoinRefusal>(&refusals);
     let refused = JoinReply::Refused(JoinRefusal::NotManager { manager: sample::name("n1") });

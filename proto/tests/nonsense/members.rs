@@ -41,7 +41,7 @@ fn a_manager_answers_members_alone_and_a_greedy_one_gets_no_more_than_its_part()
     let mut manager = Manager::load(Stored::default(), Waits::default(), Now(0));
     let mut out = Vec::new();
     let name = NodeName::new("n1").expect("a name");
-    let request = JoinRequest { name, address: "n1:1".into(), admin: "n1:2".into(), scenes: Vec::new() };
+    let request = JoinRequest { name, address: "n1:1".into(), admin: "n1:2".into(), scenes: Vec::new(), seen: None };
     manager.handle(manager::Input::Join { ticket: manager::Ticket(1), own_node: true, request }, Now(0), &mut out);
     let mut speaker = Speaker::new(4);
     for step in 0..50_000 {
@@ -71,7 +71,7 @@ fn a_cluster_takes_no_more_nodes_than_its_view_has_room_for() {
     let mut out = Vec::new();
     for number in 0..bounds::NODES as u64 + 10 {
         let name = NodeName::new(format!("n{number}")).expect("a name");
-        let request = JoinRequest { name, address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new() };
+        let request = JoinRequest { name, address: "a:1".into(), admin: "a:2".into(), scenes: Vec::new(), seen: None };
         let ticket = manager::Ticket(number);
         manager.handle(manager::Input::Join { ticket, own_node: false, request }, Now(0), &mut out);
         out.clear();

@@ -150,6 +150,7 @@ pub(in crate::manager) fn join(node: &str, scenes: &[(u16, &str)]) -> JoinReques
         address: "127.0.0.1:1".into(),
         admin: "127.0.0.1:2".into(),
         scenes: scenes.iter().map(declare).collect(),
+        seen: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who is let in, and under which life.
 
-use slipgate_entity::SceneId;
+use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
 use crate::Incarnation;
@@ -365,4 +365,19 @@ fn a_session_whose_link_comes_up_hears_the_view_that_it_may_have_missed() {
     let out = world.link(a, true);
     let view = world.manager.view().clone();
     assert_eq!(out, [Output::Tell { to: a, reply: ManagerReply::View(view) }]);
+}
+
+#[test]
+fn a_node_that_has_seen_a_range_which_would_be_issued_next_is_refused_whatever_node_it_is() {
+    let mut world = World::new();
+    let a = world.join("a");
+    assert_eq!(world.range(a, 1), Some(RangeId(1)));
+    let [seen, next] = [RangeId(2), RangeId(2)];
+    for own_node in [false, true] {
+        let out = world.send_join_having_seen("b", Some(seen), own_node);
+        assert_eq!(answer(&out), JoinReply::Refused(JoinRefusal::StoreIsOld { seen, next }));
+        assert!(!out.iter().any(|output| kind(output) == "persist"), "nothing is changed: {out:?}");
+    }
+    welcomed(&world.send_join_having_seen("b", Some(RangeId(1)), false));
+    assert_eq!(world.range(a, 2), Some(RangeId(2)));
 }
