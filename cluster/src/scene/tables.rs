@@ -37,13 +37,9 @@ pub struct Tables {
 
 impl Scene {
     /// Rows of the tables. Walks over all entities.
-    ///
-    /// # Panics
-    ///
-    /// If what is counted of the messages that wait is not what is there.
     #[must_use]
     pub fn tables(&self) -> Tables {
-        let (held, sent) = self.audit();
+        let held: usize = self.staged.values().map(|staged| staged.held.load().messages).sum();
         let mut tables = Tables {
             entities: self.live.len(),
             receivers: self.receivers.len(),
@@ -54,8 +50,7 @@ impl Scene {
             tombstones: self.gone.len().max(self.graves.len()),
             alarms: self.alarms.len(),
             searches: self.search.len(),
-            waiting: self.direct.len() + held.messages,
-            unacknowledged: sent.messages,
+            waiting: self.direct.len() + held,
             ..Tables::default()
         };
         for live in self.live.values() {
@@ -63,6 +58,8 @@ impl Scene {
             tables.open += received.streams();
             tables.floors += received.floors();
             tables.outboxes += live.outbox.len();
+            tables.waiting += live.waiting().messages;
+            tables.unacknowledged += live.outbox.values().map(|stream| stream.load().messages).sum::<usize>();
         }
         tables
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use slipgate_entity::OnlineId;
 
 use super::Scene;
-use super::phase::Phase;
+use super::phase::{Live, Phase};
 use crate::Now;
 use crate::bounds::WAITING_BYTES;
 use crate::budget::Load;
@@ -115,23 +115,17 @@ impl Scene {
 
     /// What waits for an entity.
     fn waiting_for(&self, entity: OnlineId) -> Load {
-        if let Some(live) = self.live.get(&entity) {
-            let held = match &live.phase {
-                Phase::Active | Phase::Reserving(_) => Load::default(),
-                Phase::Frozen(frozen) => frozen.held.load(),
-                Phase::Deciding(deciding) => deciding.held.load(),
-            };
-            return [live.inbox.waiting(), held].into_iter().sum();
-        }
-        self.staged.get(&entity).map_or(Load::default(), |staged| staged.held.load())
+        let live = self.live.get(&entity).map(Live::waiting);
+        live.or_else(|| Some(self.staged.get(&entity)?.held.load())).unwrap_or_default()
     }
 
-    /// What waits here for entities, and what they have sent: from what is really there. Walks over all of them.
+    /// What waits here for entities, and what they have sent: from what is really there. Walks over all of them; for
+    /// tests and explorers.
     ///
     /// # Panics
     ///
     /// If the counts tell less of one, or anything else of the other.
-    pub(super) fn audit(&self) -> (Load, Load) {
+    pub fn audit(&self) -> (Load, Load) {
         let here = self.live.ids().chain(self.staged.keys().copied());
         let held: Load = here.map(|entity| self.waiting_for(entity)).sum();
         let sent: Load = self.live.values().flat_map(|live| live.outbox.values().map(SendStream::load)).sum();
@@ -139,6 +133,18 @@ impl Scene {
         assert!(held.weight() <= counted.0, "expected at most {} bytes to wait, found {held:?}", counted.0);
         assert!(sent == counted.1, "expected {:?} to be unacknowledged, found {sent:?}", counted.1);
         (held, sent)
+    }
+}
+
+impl Live {
+    /// What waits for the entity.
+    pub(super) fn waiting(&self) -> Load {
+        let held = match &self.phase {
+            Phase::Active | Phase::Reserving(_) => Load::default(),
+            Phase::Frozen(frozen) => frozen.held.load(),
+            Phase::Deciding(deciding) => deciding.held.load(),
+        };
+        [self.inbox.waiting(), held].into_iter().sum()
     }
 }
 

@@ -167,3 +167,15 @@ fn what_an_entity_has_sent_counts_where_it_lives_and_nothing_is_left_however_it_
     driver.record(1, Record { base: epoch(3), ..record.changed_to(Some(own(1))) }, None);
     assert_eq!(waits(&mut driver), (0, 0), "its streams were reset");
 }
+
+#[test]
+fn rows_of_tables_are_told_whatever_is_counted_and_an_audit_says_what_is_wrong() {
+    let mut driver = Driver::active_with(Limits::default());
+    driver.scene.waiting.put_sent(crate::budget::Load::one(8));
+    assert_eq!(driver.scene.tables().unacknowledged, 0);
+    let audit = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| driver.scene.audit()));
+    let said = audit.expect_err("one message is counted and not there");
+    let said = said.downcast_ref::<String>().expect("a text");
+    assert!(said.contains("to be unacknowledged"), "{said}");
+    driver.scene.waiting.take_sent(crate::budget::Load::one(8));
+}
