@@ -1,5 +1,8 @@
 //! The node's membership on its arbiter: the lease, the view, and a link to every other member.
 
+mod catching_up;
+mod standing;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,15 +13,18 @@ use slipgate_cluster::member::{Input, Member, Output, Welcome};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
 use slipgate_cluster::{NodeId, Port, Session, View};
 use slipgate_entity::RangeId;
-use slipgate_proto::admin::LinkReport;
 use tokio::sync::{oneshot, watch};
+
+pub use self::catching_up::CatchUp;
+use self::catching_up::Waiting;
+pub use self::standing::{AskStanding, Standing};
 
 use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, ViewChanged};
 use crate::link::dial::Caller;
 use crate::link::queue::Queue;
-use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe, Report};
+use crate::link::{self, Close, Dialled, LinkActor, Peer, Probe};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::manager::{Left, Link, ProbeAnswered};
 use crate::manager_seat::Seat;
@@ -82,32 +88,6 @@ pub struct Links {
     pub reply: oneshot::Sender<Vec<Session>>,
 }
 
-/// Asks how the membership is.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Standing")]
-pub struct AskStanding;
-
-/// How the membership is.
-#[derive(Debug)]
-pub struct Standing {
-    /// What is left of the lease.
-    pub lease_left: Duration,
-    /// One report per link, as they come in.
-    pub links: Vec<oneshot::Receiver<LinkReport>>,
-}
-
-impl<A, M> actix::dev::MessageResponse<A, M> for Standing
-where
-    A: Actor,
-    M: Message<Result = Self>,
-{
-    fn handle(self, _: &mut A::Context, reply: Option<actix::dev::OneshotSender<Self>>) {
-        if let Some(reply) = reply {
-            drop(reply.send(self));
-        }
-    }
-}
-
 /// Whether this node is about to stop: the manager is told, and with the view everybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
@@ -164,6 +144,8 @@ pub struct MemberActor {
     stopping: bool,
     /// Whether there was a lease when somebody last looked.
     held: bool,
+    /// Who waits for the latest view.
+    waiting: Waiting,
 }
 
 #[derive(Clone, Debug)]
@@ -185,6 +167,7 @@ impl MemberActor {
             links: BTreeMap::new(),
             stopping: false,
             held: true,
+            waiting: Waiting::default(),
         }
     }
 
@@ -348,6 +331,7 @@ impl Handler<Mail> for MemberActor {
             if let Said::Manager(ManagerMessage::Reply(reply)) = envelope.message
                 && self.around.post.is_of_node(envelope.from, &self.around.manager)
             {
+                self.waiting.hear(&reply, self.around.post.me());
                 self.give(Input::Reply(reply));
             }
         }
@@ -437,20 +421,6 @@ impl Handler<Links> for MemberActor {
     fn handle(&mut self, Links { reply }: Links, _: &mut Context<Self>) {
         let up = self.links.values().filter(|linked| linked.up).map(|linked| linked.session);
         drop(reply.send(up.collect()));
-    }
-}
-
-impl Handler<AskStanding> for MemberActor {
-    type Result = Standing;
-
-    fn handle(&mut self, AskStanding: AskStanding, _: &mut Context<Self>) -> Standing {
-        let ask = |linked: &Linked| {
-            let (reply, report) = oneshot::channel();
-            linked.link.tell(Report { reply });
-            report
-        };
-        let lease_left = self.machine.lease_left(self.around.clock.now());
-        Standing { lease_left, links: self.links.values().map(ask).collect() }
     }
 }
 

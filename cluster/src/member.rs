@@ -27,6 +27,8 @@ pub enum Input {
     Drain,
     /// It goes on after all: the manager is told until the view says so.
     Resume,
+    /// Somebody waits for the latest view: the manager is asked at once whether there is one.
+    CatchUp,
     /// The manager said something. Ranges and requests about scenes are not a member's business and are ignored.
     Reply(ManagerReply),
 }
@@ -109,6 +111,10 @@ impl Member {
             Input::Tick => {
                 self.renew(now, out);
                 self.insist(now, out);
+            }
+            Input::CatchUp => {
+                self.renew_at = now;
+                self.renew(now, out);
             }
             Input::Drain => self.set_drains(true, now, out),
             Input::Resume => self.set_drains(false, now, out),
@@ -227,6 +233,14 @@ mod tests {
         assert_eq!(give(&mut member, s(102), Input::Tick), renew(s(102), 3));
         assert_eq!(give(&mut member, s(103), Input::Tick), []);
         assert_eq!(give(&mut member, s(104), Input::Tick), renew(s(104), 3));
+    }
+
+    #[test]
+    fn whoever_has_to_catch_up_renews_at_once() {
+        let mut member = member();
+        assert_eq!(give(&mut member, s(101), Input::CatchUp), renew(s(101), 3));
+        assert_eq!(give(&mut member, s(102), Input::Tick), []);
+        assert_eq!(give(&mut member, s(103), Input::Tick), renew(s(103), 3));
     }
 
     #[test]

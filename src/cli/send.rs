@@ -76,9 +76,10 @@ fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failu
             .with_hint("send the rest a little later"));
     }
     if total.dead > 0 {
-        let text = format!("{} to {name} found nobody: it is gone", messages(total.dead));
+        let text =
+            format!("{} to {name} found nobody: it is gone, or nobody has had that id yet", messages(total.dead));
         return Err(Failure::new(Exit::NotFound, "dead", text)
-            .with_state(format!("{name} is nowhere, and its id is never given out again"))
+            .with_state("nothing was applied; the id of an entity that is gone is never given out again")
             .with_hint("slipgate entities"));
     }
     if total.failed > 0 {

@@ -115,8 +115,8 @@ fn a_despawned_entity_is_dead_to_every_command() {
     let Done { code, out, err } = cluster.ask(&["send", &entity, "step", STEP, "--wait"]);
     assert_eq!((code, out.as_str()), (3, "accepted 1  applied 0  open 0  busy 0  dead 1\n"));
     let expected = format!(
-        "error: 1 message to {entity} found nobody: it is gone\n  \
-         {entity} is nowhere, and its id is never given out again\n  try:  slipgate entities\n"
+        "error: 1 message to {entity} found nobody: it is gone, or nobody has had that id yet\n  \
+         nothing was applied; the id of an entity that is gone is never given out again\n  try:  slipgate entities\n"
     );
     assert_eq!(err, expected);
 }

@@ -2,13 +2,17 @@
 
 use std::fmt;
 use std::rc::Rc;
+use std::time::Duration;
 
 use slipgate_cluster::view::{Member, ScenePlacement, View};
 use slipgate_cluster::{NodeName, Own, Record};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::Office;
+use crate::member::CatchUp;
 
 /// An entity, and how to speak of it. Prints as `ann (1.4)`, or `1.4` where only the id is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +37,10 @@ impl Office {
     /// meant for the dead must not reach the living.
     pub(super) async fn resolve(self: &Rc<Self>, text: &str) -> Result<Named, Problem> {
         if let Ok(entity) = text.parse::<OnlineId>() {
+            self.check_granted(entity).await?;
             return match self.record(entity).await {
                 Ok(Some(Record { owner: Some(_), .. })) => Ok(Named { entity, label: None }),
-                Ok(Some(record)) if record == Record::never() => Err(unknown_entity(text)),
+                Ok(Some(record)) if record == Record::never() => Err(not_born(entity)),
                 Ok(Some(_)) => Err(dead(entity)),
                 Ok(None) => Err(unknown_entity(text)),
                 Err(problem) => match self.find(entity).await {
@@ -64,6 +69,22 @@ impl Office {
             [] if silent.is_empty() => Err(unknown_entity(text)),
             [] => Err(perhaps_elsewhere(text, &silent)),
             _ => Err(ambiguous(text, &candidates)),
+        }
+    }
+
+    /// Fails where nobody can ever have had an id, because its range was never granted; the manager is asked once.
+    pub(super) async fn check_granted(&self, entity: OnlineId) -> Result<(), Problem> {
+        let post = &self.around.post;
+        if post.home_of(entity).is_some() {
+            return Ok(());
+        }
+        let (reply, caught_up) = oneshot::channel();
+        self.around.member.tell(CatchUp { reply });
+        let is_told = matches!(timeout(MANAGER_WAIT, caught_up).await, Ok(Ok(())));
+        match post.home_of(entity) {
+            Some(_) => Ok(()),
+            None if is_told => Err(never_granted(entity)),
+            None => Err(manager_silent(entity, &self.around.manager)),
         }
     }
 
@@ -188,6 +209,41 @@ fn home_unknown(entity: OnlineId) -> Problem {
     }
 }
 
+/// Known to the first home of its range alone.
+fn not_born(entity: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "unknown_entity".to_owned(),
+        text: format!("no entity has had the id {entity} yet"),
+        state: None,
+        hint: Some("slipgate entities".to_owned()),
+    }
+}
+
+fn never_granted(entity: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "never_granted".to_owned(),
+        text: format!("no entity has ever had the id {entity}: no node was given ids of range {}", entity.range().0),
+        state: Some("nothing was done".to_owned()),
+        hint: Some("slipgate entities".to_owned()),
+    }
+}
+
+fn manager_silent(entity: OnlineId, manager: &NodeName) -> Problem {
+    Problem {
+        kind: ProblemKind::Unavailable,
+        reason: "manager_silent".to_owned(),
+        text: format!(
+            "this node has not heard of range {} yet, and the manager on {manager} does not say whether there is an \
+             entity {entity}",
+            entity.range().0
+        ),
+        state: Some("nothing was done".to_owned()),
+        hint: Some("try again once the manager answers      slipgate nodes".to_owned()),
+    }
+}
+
 fn dead(entity: OnlineId) -> Problem {
     Problem {
         kind: ProblemKind::NotFound,
@@ -217,5 +273,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// How long the manager may take: it answers from memory, over one link.
+const MANAGER_WAIT: Duration = Duration::from_secs(2);
 /// Entities that a node names for a text that is no id.
 const CANDIDATES: u32 = 8;

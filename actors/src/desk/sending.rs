@@ -25,7 +25,8 @@ impl Office {
     ) -> Result<Answer, Problem> {
         let mut names: BTreeMap<String, OnlineId> = BTreeMap::new();
         for message in &mut messages {
-            if message.entity.parse::<OnlineId>().is_ok() {
+            if let Ok(entity) = message.entity.parse::<OnlineId>() {
+                self.check_granted(entity).await?;
                 continue;
             }
             let entity = match names.get(&message.entity) {

@@ -83,6 +83,8 @@ impl Alone {
         };
         let welcome =
             Welcome { session: me(), view: post.view(), lease: Duration::from_secs(3_600), asked: clock.now() };
+        let member = Mailbox::new(MemberActor::new(welcome, member).start(), 64);
+        post.open(Port::Member, Arc::new(member.clone()));
         let (drain, _, _) = drain::channel("n1", clock);
         let desk = DeskActor::open(desk::Surroundings {
             cluster: CLUSTER.to_owned(),

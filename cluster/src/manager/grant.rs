@@ -33,8 +33,9 @@ impl Manager {
             ManagerRequest::SceneIs { scene, news, .. } => self.scene_is(session, scene, news, out),
             ManagerRequest::Renew { sent, version, .. } => {
                 self.renew(session, now);
-                out.push(Output::Tell { to: session, reply: ManagerReply::Renewed { session, sent } });
+                // The view goes first: whoever is renewed has the latest.
                 self.compare_view(session, version, out);
+                out.push(Output::Tell { to: session, reply: ManagerReply::Renewed { session, sent } });
             }
             ManagerRequest::Range { request, counter, .. } => self.grant(session, request, counter, out),
             ManagerRequest::Drain { .. } => self.note_drain(session, Write::Draining(session), out),

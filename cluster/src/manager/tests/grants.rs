@@ -94,7 +94,7 @@ fn a_renewal_echoes_when_it_was_sent_and_brings_the_view_only_if_it_is_newer() {
     let renewed = Output::Tell { to: a, reply: ManagerReply::Renewed { session: a, sent: Now(77) } };
     assert_eq!(world.give(renew(version)), std::slice::from_ref(&renewed));
     let view = Output::Tell { to: a, reply: ManagerReply::View(world.manager.view().clone()) };
-    assert_eq!(world.give(renew(version - 1)), [renewed, view]);
+    assert_eq!(world.give(renew(version - 1)), [view, renewed]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_node_with_a_newer_view_shows_that_the_store_is_old() {
     let request = ManagerRequest::Renew { session: a, sent: Now(0), version: 99 };
     let out = world.give(Input::Request { from: a, request });
     let old = ManagerEvent::StoreIsOld { session: a, theirs: 99, ours: 1 };
-    assert_eq!(out.last(), Some(&Output::Event(old)));
+    assert!(out.contains(&Output::Event(old)), "{out:?}");
 }
 
 #[test]
