@@ -151,7 +151,7 @@ impl<'a> Crew<'a> {
         match problem.reason.as_str() {
             "stopping" => true,
             // It may only be away for a moment; after the verdict it is not.
-            "node_gone" => self.calls.state_of(node).is_ok_and(|state| state == "dead"),
+            "node_gone" | "node_lost" => self.calls.state_of(node).is_ok_and(|state| state == "dead"),
             _ => false,
         }
     }

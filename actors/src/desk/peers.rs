@@ -39,7 +39,11 @@ impl Office {
         let ask = Said::Tool(ToolMessage::Ask { nonce, question });
         let answer = timeout(wait, self.insist(to, ask, answer)).await;
         self.tools.borrow_mut().remove(&(to, nonce));
-        let Ok(Some(bytes)) = answer else { return Err(silent(member, wait)) };
+        let bytes = match answer {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Err(lost(member)),
+            Err(_) => return Err(silent(member, wait)),
+        };
         codec::decode(&bytes).unwrap_or_else(|error| Err(not_readable(&error)))
     }
 
@@ -163,6 +167,20 @@ fn gone(member: &Member) -> Problem {
         reason: "node_gone".to_owned(),
         text: format!("node {} is not connected: it has stopped, or died, or cannot be reached", member.name),
         state: Some("nothing was asked of it".to_owned()),
+        hint: Some("slipgate nodes".to_owned()),
+    }
+}
+
+/// It was asked, and then it was gone.
+fn lost(member: &Member) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "node_lost".to_owned(),
+        text: format!(
+            "node {} was lost before it answered: it has stopped, or died, or cannot be reached",
+            member.name
+        ),
+        state: Some("the request may have been carried out there".to_owned()),
         hint: Some("slipgate nodes".to_owned()),
     }
 }

@@ -181,7 +181,8 @@ pub(super) fn complain_of_delay(
 pub(super) fn complain_of_failure(complaints: &Complaints, board: &Board, via: &str, what: &str, error: &CallError) {
     let explained = match error {
         CallError::Problem(problem) => {
-            ["paused", "joining", "stopping", "silent"].contains(&problem.reason.as_str()) || board.is_excused(via)
+            ["paused", "joining", "stopping", "silent", "node_lost"].contains(&problem.reason.as_str())
+                || board.is_excused(via)
         }
         CallError::Unreachable { .. } | CallError::Broken { .. } | CallError::Late { .. } => board.is_excused(via),
         CallError::Garbled { .. } => false,
