@@ -47,6 +47,24 @@ pub async fn backlog(routers: &[Mailbox<RouterActor>]) -> u64 {
     join_all(routers.iter().map(ask)).await.into_iter().map(|waiting| waiting.unwrap_or(0)).sum()
 }
 
+/// What nobody has answered, over all of a node's routers: to whom, and how many messages.
+pub async fn unanswered(routers: Vec<Mailbox<RouterActor>>) -> BTreeMap<OnlineId, u64> {
+    let ask = |router: &Mailbox<RouterActor>| {
+        let (reply, unanswered) = oneshot::channel();
+        router.tell(AskUnanswered { reply });
+        unanswered
+    };
+    let told = join_all(routers.iter().map(ask)).await;
+    told.into_iter().flat_map(Result::unwrap_or_default).collect()
+}
+
+/// Asks to whom messages wait.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct AskUnanswered {
+    reply: oneshot::Sender<BTreeMap<OnlineId, u64>>,
+}
+
 /// Asks how many messages wait.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -287,6 +305,18 @@ impl Handler<Backlog> for RouterActor {
 
     fn handle(&mut self, Backlog { reply }: Backlog, _: &mut Context<Self>) {
         let _ = reply.send(self.machine.waiting() as u64);
+    }
+}
+
+impl Handler<AskUnanswered> for RouterActor {
+    type Result = ();
+
+    fn handle(&mut self, AskUnanswered { reply }: AskUnanswered, _: &mut Context<Self>) {
+        let mut unanswered = BTreeMap::new();
+        for (entity, messages) in self.machine.unanswered() {
+            *unanswered.entry(entity).or_default() += messages as u64;
+        }
+        let _ = reply.send(unanswered);
     }
 }
 

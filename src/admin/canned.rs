@@ -196,6 +196,8 @@ pub(crate) fn drained(node: &str) -> DrainReport {
         kept: 0,
         kept_first: Vec::new(),
         homes: 2,
+        unanswered: 0,
+        unanswered_first: Vec::new(),
         took_ms: 2_200,
         pause_us: PauseReport { p50: 1_400, p99: 6_000, max: 6_100 },
     }

@@ -142,6 +142,10 @@ fn told(report: &DrainReport) -> String {
         micros(pause_us.p50),
         micros(pause_us.p99)
     );
+    let numbers = match unanswered(report) {
+        Some(unanswered) => format!("{numbers}; no answer to {unanswered}"),
+        None => numbers,
+    };
     let line = match state.as_str() {
         DrainReport::DRAINING => format!("{node} is draining: {moved} of {entities} entities have moved"),
         DrainReport::DRAINED => format!("{node} drained: {numbers}"),
@@ -149,6 +153,13 @@ fn told(report: &DrainReport) -> String {
         _ => format!("{node} does not drain"),
     };
     with_kept(&line, &report.kept_first, *kept)
+}
+
+/// How many messages nobody has answered, and to whom they are.
+fn unanswered(report: &DrainReport) -> Option<String> {
+    let DrainReport { unanswered, unanswered_first, .. } = report;
+    let messages = if *unanswered == 1 { "message" } else { "messages" };
+    (*unanswered > 0).then(|| format!("{unanswered} {messages} to {}", unanswered_first.join(", ")))
 }
 
 fn cancelled(report: &DrainReport) -> String {
@@ -181,7 +192,8 @@ impl Progress {
         let done = moved + kept;
         let step = step.as_deref().unwrap_or("moving").replace('_', " ");
         let kept = if *kept > 0 { format!("  kept {kept}") } else { String::new() };
-        let message = printable(&format!("entities {done}/{entities}{kept}  {step}"));
+        let waits = unanswered(report).map(|unanswered| format!("  no answer yet to {unanswered}")).unwrap_or_default();
+        let message = printable(&format!("entities {done}/{entities}{kept}  {step}{waits}"));
         if let Some(bar) = &self.bar {
             bar.set_prefix(printable(node));
             bar.set_length(*entities);
@@ -189,7 +201,7 @@ impl Progress {
             bar.set_message(message);
             return;
         }
-        let now = (report.percent(), report.step.clone());
+        let now = (report.percent(), Some(format!("{step}{waits}")));
         let is_due = self.told_at.is_none_or(|told| told.elapsed() >= LINE_EVERY);
         let is_news = self.told.as_ref().is_none_or(|told| told.1 != now.1 || (is_due && told.0 != now.0));
         if self.lines && is_news {
@@ -214,3 +226,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 /// Between two lines about the same step.
 const LINE_EVERY: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_has_answered_is_told_with_how_many_messages_and_to_whom() {
+        let mut report = crate::admin::canned::drained("n2");
+        assert!(!told(&report).contains("no answer"), "{}", told(&report));
+        (report.unanswered, report.unanswered_first) = (3, vec!["1.4".to_owned(), "2.7".to_owned()]);
+        assert!(told(&report).ends_with("; no answer to 3 messages to 1.4, 2.7"), "{}", told(&report));
+    }
+}

@@ -12,6 +12,7 @@
 
 mod telling;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -25,6 +26,7 @@ use slipgate_actors::scene::{Cause, Evacuate, HowFar, Remaining, SceneActor, Win
 use slipgate_actors::scenes::room::find_targets;
 use slipgate_cluster::drain::{self, Far, Homes, Input, Left, Output};
 use slipgate_cluster::{NodeName, Now};
+use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{DrainReport, KeptRow, PauseReport, Problem};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval};
@@ -48,6 +50,8 @@ pub(super) struct Drain<'a> {
     scenes: Vec<(Mailbox<SceneActor>, Option<HowFar>)>,
     kept_first: Vec<KeptRow>,
     pause_us: PauseReport,
+    /// What nobody has answered, while that is waited for and after.
+    unanswered: BTreeMap<OnlineId, u64>,
     has_ended: bool,
 }
 
@@ -68,6 +72,7 @@ enum Heard {
     /// One scene, by its place in the list; none if it has ended.
     Far(usize, Option<HowFar>),
     Homes(Homes, watch::Receiver<Homes>),
+    Unanswered(BTreeMap<OnlineId, u64>),
     /// All scenes; none of one that is silent.
     Remaining(Vec<Option<Remaining>>),
 }
@@ -93,6 +98,7 @@ impl<'a> Drain<'a> {
             scenes: Vec::new(),
             kept_first: Vec::new(),
             pause_us: PauseReport::default(),
+            unanswered: BTreeMap::new(),
             has_ended: false,
         }
     }
@@ -175,6 +181,7 @@ impl<'a> Drain<'a> {
                     answers.await;
                     Heard::Said(Input::Answered)
                 });
+                self.count_unanswered(Duration::ZERO);
             }
             Output::Resume => self.resume(),
             Output::TakenUp => {
@@ -213,6 +220,13 @@ impl<'a> Drain<'a> {
                 self.give(Input::Homes(homes));
                 if !homes.is_done {
                     self.watch_homes(next);
+                }
+            }
+            Heard::Unanswered(unanswered) => {
+                self.unanswered = unanswered;
+                self.tell();
+                if !self.unanswered.is_empty() {
+                    self.count_unanswered(COUNT_EVERY);
                 }
             }
             Heard::Remaining(all) => {
@@ -262,6 +276,7 @@ impl<'a> Drain<'a> {
     fn forget(&mut self) {
         self.asked.clear();
         self.scenes.clear();
+        self.unanswered.clear();
     }
 
     fn ask(&self, answer: impl Future<Output = Heard> + 'a) {
@@ -279,6 +294,14 @@ impl<'a> Drain<'a> {
             told.await;
             let all = wired.how_far().await;
             Heard::Said(Input::Shut { unsettled: all.into_iter().flatten().map(|far| far.unsettled).sum() })
+        });
+    }
+
+    fn count_unanswered(&self, after: Duration) {
+        let wired = self.wired;
+        self.ask(async move {
+            tokio::time::sleep(after).await;
+            Heard::Unanswered(wired.unanswered().await)
         });
     }
 
@@ -326,6 +349,8 @@ impl<'a> Drain<'a> {
     }
 }
 
+/// Between two counts of what nobody has answered: often enough to follow.
+const COUNT_EVERY: Duration = Duration::from_millis(250);
 /// Between two looks at the time: below each wait that is counted by it.
 const TICK: Duration = Duration::from_millis(50);
 /// Entities named one by one that could not move: more are a page that nobody reads.

@@ -7,6 +7,7 @@
 //! | manager's | the manager (on its node), whose disk may block |
 //! | admin's | HTTP |
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::member::{self, Goodbye, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{AwaitAnswers, RouterActor};
+use slipgate_actors::router::{self, AwaitAnswers, RouterActor};
 use slipgate_actors::scene::{AskScene, HowFar, Question, Remaining, SceneActor, Wind};
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{Meet, SceneKeeper, WindAll};
@@ -38,7 +39,7 @@ use slipgate_cluster::budget::Budget;
 use slipgate_cluster::drain::Homes;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::{Limits, Port};
-use slipgate_entity::{RangeId, SceneId};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
 use super::NodeError;
@@ -212,6 +213,11 @@ impl Wired {
             async { Some(tokio::time::timeout(SCENE_ANSWER, answer).await.ok()?.unwrap_or_default()) }
         };
         join_all(self.scenes.all().iter().map(ask).collect::<Vec<_>>())
+    }
+
+    /// Whom messages are for that nobody has answered, and how many.
+    pub(super) fn unanswered(&self) -> impl Future<Output = BTreeMap<OnlineId, u64>> + use<> {
+        router::unanswered(self.routers.clone())
     }
 
     /// Waits until every message is answered that was accepted from tools here.

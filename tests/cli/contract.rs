@@ -60,8 +60,20 @@ const SENT: &[&str] =
 const MOVE: &[&str] =
     &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
-const DRAIN: &[&str] =
-    &["node", "state", "step", "entities", "moved", "kept", "kept_first", "homes", "took_ms", "pause_us"];
+const DRAIN: &[&str] = &[
+    "node",
+    "state",
+    "step",
+    "entities",
+    "moved",
+    "kept",
+    "kept_first",
+    "homes",
+    "unanswered",
+    "unanswered_first",
+    "took_ms",
+    "pause_us",
+];
 const KEPT: &[&str] = &["entity", "label", "scene", "reason", "text"];
 const EVENT: &[&str] = &["node", "number", "ts", "event", "fields"];
 

@@ -60,6 +60,11 @@ impl Lines {
         self.slots.len() - self.free.len()
     }
 
+    /// All of them, in no order that counts.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Line> {
+        self.slots.iter().flatten()
+    }
+
     /// How many entities they lead to.
     pub(super) fn receivers(&self) -> usize {
         self.tools.len() + self.adopted.keys().filter(|entity| !self.tools.contains(entity)).count()

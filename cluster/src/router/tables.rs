@@ -1,5 +1,7 @@
 //! How much a router remembers: all of it is for something that has not ended.
 
+use slipgate_entity::OnlineId;
+
 use super::Router;
 
 /// Rows of a router's tables.
@@ -20,6 +22,12 @@ pub struct Tables {
 }
 
 impl Router {
+    /// To whom messages are not acknowledged, and how many; one to whom several streams lead comes as often.
+    pub fn unanswered(&self) -> impl Iterator<Item = (OnlineId, usize)> {
+        let all = self.lines.iter().map(|line| (line.stream.entity(), line.stream.load().messages));
+        all.filter(|(_, messages)| *messages > 0)
+    }
+
     /// Rows of the tables.
     #[must_use]
     pub fn tables(&self) -> Tables {

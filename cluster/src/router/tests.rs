@@ -155,6 +155,18 @@ fn not_owner_asks_the_home_and_a_redirect_resends_the_window() {
 }
 
 #[test]
+fn whoever_has_not_answered_is_told_with_how_many_messages() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 2), (3, 1)]);
+    let mut unanswered: Vec<_> = router.unanswered().collect();
+    unanswered.sort_unstable();
+    assert_eq!(unanswered, [(entity(1), 2), (entity(2), 1)]);
+    record(&mut router, 1, Record::registered(own(2)));
+    hear(&mut router, ack(1, 1, 2, 1));
+    assert_eq!(router.unanswered().collect::<Vec<_>>(), [(entity(2), 1)]);
+}
+
+#[test]
 fn a_tick_resends_what_is_unacknowledged_and_nothing_else() {
     let mut router = router();
     send(&mut router, &[(1, 1), (2, 2)]);

@@ -37,6 +37,11 @@ pub struct DrainReport {
     pub kept_first: Vec<KeptRow>,
     /// Ranges of ids whose records others have taken over in this drain.
     pub homes: u64,
+    /// Messages that were accepted from tools, or left by senders, and that nobody has answered: it waits for them at the
+    /// end, and once it is over, no answer came in time.
+    pub unanswered: u64,
+    /// Ids of those they are for; the first ones.
+    pub unanswered_first: Vec<String>,
     /// Since it began, in milliseconds; as of the latest news.
     pub took_ms: u64,
     /// Pauses of those that moved.

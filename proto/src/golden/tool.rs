@@ -156,6 +156,8 @@ fn drained() -> DrainReport {
         kept: 1,
         kept_first: vec![kept()],
         homes: 4,
+        unanswered: 9,
+        unanswered_first: vec![text("3.7")],
         took_ms: 5,
         pause_us: PauseReport { p50: 6, p99: 7, max: 8 },
     }

@@ -4,6 +4,7 @@ use serde_json::json;
 use slipgate_actors::chronicle::{Happening, take_down};
 use slipgate_cluster::NodeName;
 use slipgate_cluster::drain::{Event, Refusal, Report, Step};
+use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{DrainReport, KeptRow, Problem, ProblemKind};
 
 use super::Drain;
@@ -23,6 +24,8 @@ impl Drain<'_> {
             kept,
             kept_first: self.kept_first.clone(),
             homes,
+            unanswered: self.unanswered.values().sum(),
+            unanswered_first: self.unanswered.keys().take(UNANSWERED_TOLD).map(OnlineId::to_string).collect(),
             took_ms: told.took_ms,
             pause_us: self.pause_us,
         };
@@ -59,6 +62,7 @@ impl Drain<'_> {
             }
             Event::Drained => {
                 self.list("it ends with the node");
+                self.list_unanswered();
                 self.report_end("node.drained", "has drained");
             }
         }
@@ -76,6 +80,17 @@ impl Drain<'_> {
         let more = kept.saturating_sub(self.kept_first.len() as u64);
         if more > 0 {
             tracing::info!(event = "drain.kept", left_out = more, "{more} more could not move; {what_follows}");
+        }
+    }
+
+    fn list_unanswered(&self) {
+        let DrainReport { unanswered, unanswered_first, .. } = self.teller.told();
+        if unanswered > 0 {
+            tracing::info!(
+                event = "drain.unanswered", unanswered, entities = %unanswered_first.join(","),
+                "nobody has answered {unanswered} messages, to {}; whether they are applied is not known here",
+                unanswered_first.join(", ")
+            );
         }
     }
 
@@ -105,6 +120,9 @@ impl Drain<'_> {
         take_down(&self.wired.chronicle, Happening::now(event, fields, self.clock));
     }
 }
+
+/// Entities named one by one that have not answered.
+const UNANSWERED_TOLD: usize = 10;
 
 /// The state and the step, as tools read them.
 fn words(step: Step) -> (&'static str, Option<&'static str>) {
