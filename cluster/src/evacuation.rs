@@ -140,7 +140,7 @@ impl Evacuation {
             Input::MoveEnded { entity, ended } => self.move_ended(entity, ended, now),
             Input::DespawnEnded { entity, ended } => self.despawn_ended(entity, ended, now),
             Input::Tick => {}
-            Input::Cancel => self.cancel(),
+            Input::Cancel => self.cancel(now),
             Input::Despawn => {
                 self.despawns = true;
                 self.ready.extend(std::mem::take(&mut self.kept).into_keys());
@@ -314,8 +314,9 @@ impl Evacuation {
         self.resting.insert((until, entity));
     }
 
-    fn cancel(&mut self) {
-        if self.despawns {
+    fn cancel(&mut self, now: Now) {
+        // Whoever is left at the deadline is late, even if the order to stop comes first.
+        if self.despawns || now >= self.settings.deadline {
             return;
         }
         self.cancelled = true;

@@ -301,6 +301,13 @@ fn after_a_cancel_nothing_begins_and_what_is_under_way_ends() {
     assert_eq!(kept(&out), [2, 3, 4].map(|counter| (counter, Kept::Cancelled)));
 }
 
+#[test]
+fn a_cancel_because_the_time_is_over_leaves_those_who_were_late() {
+    let (mut world, _) = World::with(2, 1);
+    world.now = Now(60_000_000);
+    assert_eq!(kept(&world.give(Input::Cancel)), [1, 2].map(|counter| (counter, Kept::Late(None))));
+}
+
 /// Despawns ordered.
 fn despawns_in(out: &[Output]) -> Vec<u32> {
     let order = |output: &Output| {
