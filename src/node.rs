@@ -7,6 +7,7 @@
 //!   SIGTERM, order -> drain -> goodbyes -> admin, manager -> exit 0
 //! ```
 
+mod described;
 mod desks;
 mod drain;
 mod files;

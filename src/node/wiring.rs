@@ -42,7 +42,7 @@ use slipgate_cluster::{Limits, Port};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
-use super::NodeError;
+use super::{NodeError, described};
 use crate::config::Config;
 use crate::transport::Tcp;
 
@@ -298,6 +298,7 @@ where
 pub(super) fn metrics() -> Result<PrometheusHandle, NodeError> {
     let failed = |error: metrics_exporter_prometheus::BuildError| NodeError::Admin(error.to_string());
     let handle = PrometheusBuilder::new().set_buckets(&SECONDS).map_err(failed)?.install_recorder().map_err(failed)?;
+    described::describe();
     metrics::gauge!("slipgate_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     Ok(handle)
 }
