@@ -11,7 +11,7 @@ use slipgate::client::Client;
 use slipgate::tour::Summary;
 use slipgate_proto::admin::{EntityRow, SendReport};
 
-use crate::command::run_well;
+use crate::command::{run, run_well};
 use crate::move_lines::check;
 use crate::nodes::{Cluster, Node};
 use crate::{slipgate, status, stop_all};
@@ -83,6 +83,27 @@ fn nodes_that_stop_one_after_the_other_under_fire_and_watched_make_nobody_warn()
     assert_eq!(nodes[2].told("link.closed").len(), 2, "each of the others says goodbye once");
     let loud: Vec<String> = nodes.iter().flat_map(|node| node.loud(0)).collect();
     assert!(loud.is_empty(), "a planned stop is nothing to warn about: {loud:#?}");
+}
+
+#[test]
+fn a_tour_ends_when_the_node_that_it_asks_is_killed_and_says_what_became_of_its_walkers() {
+    let cluster = Cluster::new("n1", &SCENES);
+    let mut nodes = ["n1", "n2", "n3"].map(|name| cluster.start(name));
+    nodes.iter().for_each(Node::await_range);
+    status(&nodes[0], 3);
+    let mut tour = slipgate(&nodes[2], &["tour", "--moves", "1000000"]);
+    let ended = thread::scope(|scope| {
+        let touring = scope.spawn(|| run(&mut tour, TOUR));
+        nodes[2].await_event("move.ok");
+        nodes[2].kill();
+        touring.join().expect("it ends in time")
+    });
+    let [out, err] = [&ended.stdout, &ended.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(ended.status.code(), Some(6), "{out}{err}");
+    assert!(out.starts_with("moves "), "what it had counted by then is told: {out}");
+    assert!(err.contains("error: the node that the tour asks is gone: "), "{err}");
+    assert!(err.contains("walkers"), "{err}");
+    stop_all(&mut nodes[..2]);
 }
 
 fn spawn(asked: &Node, scene: &str) -> Vec<EntityRow> {
