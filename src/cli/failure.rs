@@ -84,6 +84,8 @@ pub enum Failure {
     Told(Told),
     /// Whoever read stdout has had enough; that is no failure of ours.
     PipeClosed,
+    /// The log has told it already.
+    Logged(Exit),
 }
 
 /// What stderr says.
@@ -131,6 +133,7 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Told(told) => told.exit,
+            Self::Logged(exit) => *exit,
             Self::PipeClosed => Exit::Done,
         }
     }

@@ -51,16 +51,13 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 ///
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
-    node::run(args.config.clone(), &overrides(&args.set)).map_err(|error| {
-        let reason = match error {
-            NodeError::Config(_) => "config",
-            NodeError::NotJoined(_) => "not_joined",
-            NodeError::Telemetry(_)
-            | NodeError::Port { .. }
-            | NodeError::Disk { .. }
-            | NodeError::Store(_)
-            | NodeError::Admin(_) => "node",
-        };
-        Failure::new(error.exit(), reason, error.to_string())
+    node::run(args.config.clone(), &overrides(&args.set)).map_err(|error| match error {
+        NodeError::Config(_) => Failure::new(error.exit(), "config", error.to_string()),
+        NodeError::Telemetry(_) => Failure::new(error.exit(), "node", error.to_string()),
+        NodeError::NotJoined(_)
+        | NodeError::Port { .. }
+        | NodeError::Disk { .. }
+        | NodeError::Store(_)
+        | NodeError::Admin(_) => Failure::Logged(error.exit()),
     })
 }

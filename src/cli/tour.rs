@@ -170,7 +170,7 @@ impl From<TourError> for Failure {
         match error {
             TourError::Call { source, what } => match Self::from(source) {
                 Self::Told(told) => Self::Told(super::failure::Told { text: format!("{what}: {}", told.text), ..told }),
-                Self::PipeClosed => Self::PipeClosed,
+                unheard @ (Self::PipeClosed | Self::Logged(_)) => unheard,
             },
             TourError::TooFewScenes { .. } => {
                 Self::new(Exit::Refused, "too_few_scenes", text).with_hint("slipgate scenes")

@@ -17,7 +17,7 @@ fn of_two_nodes_with_one_name_the_second_is_refused_and_the_first_goes_on() {
     assert_eq!(second.end(), Some(4), "{}", second.lines().join("\n"));
     let refusal = format!("the cluster already has a live node named n2 at {}", cluster.address("n2"));
     let said = second.lines().pop().expect("a last word");
-    assert!(said.starts_with("error: ") && said.contains(&refusal) && said.contains("[node] name"), "{said}");
+    assert!(said.contains("\"node.failed\"") && said.contains(&refusal) && said.contains("[node] name"), "{said}");
     let told = nodes[0].await_event("node.refused");
     let text = told["message"].as_str().unwrap_or_default();
     assert!(text.contains(&refusal), "{told:?}");

@@ -22,7 +22,7 @@ fn a_node_of_another_cluster_is_refused_with_both_names_on_both_sides() {
     assert_eq!(stranger.end(), Some(4));
     let refusal = r#"this is cluster "test", the node that dials belongs to "other""#;
     let said = stranger.lines().pop().expect("a last word");
-    assert!(said.starts_with("error: ") && said.contains(refusal), "{said}");
+    assert!(said.contains("\"node.failed\"") && said.contains(&refusal.replace('"', "\\\"")), "{said}");
     let stopped = stranger.lines().into_iter().find(|line| line.contains("node.stopped")).expect("it tells its end");
     assert!(stopped.contains("\"exit\":4") || stopped.contains("exit=4"), "{stopped}");
     refused(&nodes[0], refusal);
