@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    slipgate::cli::main(std::env::args_os())
+    slipgate::main()
 }

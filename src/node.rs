@@ -10,6 +10,7 @@
 mod described;
 mod desks;
 mod drain;
+pub(crate) mod embedded;
 mod files;
 mod folder;
 mod joining;
@@ -17,9 +18,10 @@ mod ports;
 mod stop;
 mod wiring;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use metrics_exporter_prometheus::PrometheusHandle;
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::Stage;
@@ -27,14 +29,16 @@ use slipgate_actors::link::gate::{self, Gate, Standing};
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
+use slipgate_actors::types::Types;
 use slipgate_cluster::manager::{JoinRequest, Waits};
 use slipgate_entity::RangeId;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use self::desks::SharedDesk;
+pub(crate) use self::desks::SharedDesk;
 use self::drain::{Drain, Ended};
 use self::ports::Ports;
+use self::stop::Wish;
 use self::wiring::Outside;
 use crate::admin;
 use crate::cli::failure::Exit;
@@ -96,7 +100,7 @@ impl NodeError {
     }
 }
 
-/// Runs a node until it is told to stop.
+/// Runs a node with the types given in this process until it is told to stop.
 ///
 /// `overrides` are configuration keys and values from the command line; they win over the file and
 /// the environment.
@@ -104,30 +108,51 @@ impl NodeError {
 /// # Errors
 ///
 /// If the configuration is faulty, or the node cannot start, or may not go on.
-pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)]) -> Result<ExitCode, NodeError> {
+pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)], types: Types) -> Result<ExitCode, NodeError> {
     let loaded = Config::load(config_path.as_deref(), config::process_env(), overrides).map_err(NodeError::Config)?;
     let config = loaded.config;
     telemetry::init(&config.log, NodeLabel::from(config.node.name.clone()))?;
-    let ended = actix_rt::System::new().block_on(live(&config));
+    let ended = actix_rt::System::new().block_on(async {
+        files::raise_limit();
+        let wish = Wish::of_the_process()?;
+        let ports = open(&config)?;
+        let host = Host { types, wish, metrics: wiring::metrics()?, desks: SharedDesk::default() };
+        live(&config, ports, host).await
+    });
     if let Err(error) = &ended {
         tracing::error!(event = "node.failed", "{error}");
     }
     ended.map(|()| ExitCode::SUCCESS)
 }
 
-async fn live(config: &Config) -> Result<(), NodeError> {
-    let name = &config.node.name;
+/// What a node is given by the program that it is part of.
+struct Host {
+    types: Types,
+    /// That it stops.
+    wish: Wish,
+    /// Renders `/metrics`.
+    metrics: PrometheusHandle,
+    /// Where its desk is put.
+    desks: SharedDesk,
+}
+
+/// Takes what nobody else may have: the data folder and the ports.
+fn open(config: &Config) -> Result<Ports, NodeError> {
+    let (name, folder) = (&config.node.name, config.node.data_folder());
     tracing::info!(event = "node.starting", version = env!("CARGO_PKG_VERSION"), cluster = %config.cluster.name, "node {name} starts");
+    std::fs::create_dir_all(&folder).map_err(disk("cannot make the data folder", &folder))?;
+    Ports::bind(config)
+}
+
+fn disk(what: &str, folder: &Path) -> impl FnOnce(std::io::Error) -> NodeError + use<> {
+    let what = format!("{what} {}", folder.display());
+    move |source| NodeError::Disk { what, source }
+}
+
+async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError> {
+    let Host { types, mut wish, metrics, desks } = host;
+    let (name, folder) = (&config.node.name, config.node.data_folder());
     let clock = NodeClock::start();
-    files::raise_limit();
-    let mut wish = stop::Wish::listen()?;
-    let folder = config.node.data_folder();
-    let disk = |what: &str| {
-        let what = format!("{what} {}", folder.display());
-        move |source| NodeError::Disk { what, source }
-    };
-    std::fs::create_dir_all(&folder).map_err(disk("cannot make the data folder"))?;
-    let ports = Ports::bind(config)?;
     let (seat, keeper) = if config.manager.node == *name {
         let waits = Waits { lease: config.manager.lease, margin: config.manager.margin, ..Waits::default() };
         let (seat, keeper) = Seat::take(folder.join("manager.redb"), waits, clock).await?;
@@ -144,20 +169,17 @@ async fn live(config: &Config) -> Result<(), NodeError> {
         standing,
     };
     let tcp = Tcp { silence: config.limits.silence };
-    let port = TcpPort::new(ports.peers, tcp).map_err(disk("cannot accept peers; data in"))?;
+    let port = TcpPort::new(ports.peers, tcp).map_err(disk("cannot accept peers; data in", &folder))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
 
-    let desks = SharedDesk::default();
-    let settings = admin::Settings::new(name.to_string(), read_token(config)?, wiring::metrics()?);
+    let settings = admin::Settings::new(name.to_string(), read_token(config)?, metrics);
     let serving =
         admin::serve(ports.admin, desks.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
     let request = joining::request(config, &ports.dial, &ports.admin_dial);
-    let seen = watch::Sender::new(folder::ranges_seen(&folder)?);
-    actix_rt::spawn(folder::keep_ranges(folder, seen.subscribe()));
     let chronicle = wiring::chronicle(config);
-    let node = Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle };
+    let node = Node { config, types, seat, clock, request, desks, standing: tell_standing, chronicle };
     let ended = loop {
         match node.live_once(&mut wish).await {
             Ok(End::Stopped) => break Ok(()),
@@ -188,6 +210,7 @@ async fn live(config: &Config) -> Result<(), NodeError> {
 /// What stays of a node over its lives in this process.
 struct Node<'a> {
     config: &'a Config,
+    types: Types,
     seat: Option<Seat>,
     clock: NodeClock,
     request: JoinRequest,
@@ -210,7 +233,7 @@ enum End {
 
 impl Node<'_> {
     /// Joins, works, and ends.
-    async fn live_once(&self, wish: &mut stop::Wish) -> Result<End, NodeError> {
+    async fn live_once(&self, wish: &mut Wish) -> Result<End, NodeError> {
         let Self { config, seat, clock, .. } = self;
         let (name, seat) = (&config.node.name, seat.as_ref());
         self.standing.send_replace(Standing::Joining);
@@ -225,14 +248,8 @@ impl Node<'_> {
         let (stage, stages) = watch::channel(Stage::Starting);
         let (tell_over, mut over) = watch::channel(false);
         let (drain, mut orders, teller) = slipgate_actors::drain::channel(name.as_str(), *clock);
-        let outside = Outside {
-            chronicle: self.chronicle.clone(),
-            stage: stages,
-            drain,
-            seen: self.seen.clone(),
-            over: tell_over,
-        };
-        let wired = wiring::wire(config, seat, *clock, welcome, outside);
+        let outside = Outside { chronicle: self.chronicle.clone(), stage: stages, drain, over: tell_over };
+        let wired = wiring::wire(config, self.types.clone(), seat, *clock, welcome, outside);
         self.standing.send_replace(Standing::Joined(wired.joined.clone()));
         self.desks.open(wired.desk.clone());
         stage.send_replace(Stage::Working);

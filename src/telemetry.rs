@@ -20,6 +20,7 @@ mod pretty;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
@@ -38,7 +39,8 @@ use crate::config::{Colour, Format, Log};
 use fields::Fields;
 use pretty::Paint;
 
-/// Name under which this process writes its lines; `-` until it is known. Clones share it.
+/// Name under which this process writes its lines, but for threads that have a name of their own; `-` until it is
+/// known. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLabel {
     name: Arc<OnceLock<NodeName>>,
@@ -61,6 +63,15 @@ impl From<NodeName> for NodeLabel {
         label.set(name);
         label
     }
+}
+
+/// Sets the name under which lines of this thread stand, where a process runs several nodes.
+pub(crate) fn name_thread(node: NodeName) {
+    THREAD_NODE.set(Some(node));
+}
+
+thread_local! {
+    static THREAD_NODE: RefCell<Option<NodeName>> = const { RefCell::new(None) };
 }
 
 /// What the lines are written to, as far as their form depends on it.
@@ -183,12 +194,15 @@ where
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let ts = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-        let head = Head { ts: &ts, level: *event.metadata().level(), node: self.node.as_str() };
         let fields = Fields::of(event);
-        let line = match self.shape {
-            Shape::Pretty(paint) => pretty::line(&head, &fields, paint),
-            Shape::Json => json::line(&head, &fields),
-        };
+        let line = THREAD_NODE.with_borrow(|own| {
+            let node = own.as_ref().map_or_else(|| self.node.as_str(), NodeName::as_str);
+            let head = Head { ts: &ts, level: *event.metadata().level(), node };
+            match self.shape {
+                Shape::Pretty(paint) => pretty::line(&head, &fields, paint),
+                Shape::Json => json::line(&head, &fields),
+            }
+        });
         writer.write_str(&line)?;
         writer.write_char('\n')
     }

@@ -22,6 +22,7 @@ pub use sending::{Outgoing, SendReport};
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
+use thiserror::Error;
 
 /// What a tool can ask of a cluster, at any node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +62,9 @@ pub enum Question {
         label: Option<String>,
         /// How many; 1 to 10,000.
         count: u32,
+        /// What they begin with: JSON text of an object with the fields of parts, by the names of the parts; the rest is
+        /// as the type has it.
+        data: Option<String>,
     },
     /// Messages to entities, in order, through the router of the node `via`. Answer: [`Answer::Sent`].
     /// A problem other than a time-out says that none of them was accepted.
@@ -430,8 +434,9 @@ pub struct Event {
     pub fields: String,
 }
 
-/// Why a question has no answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a question has no answer. Prints as what happened and what state is left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+#[error("{text}{}", self.state.as_deref().map(|state| format!("; {state}")).unwrap_or_default())]
 pub struct Problem {
     /// What kind it is; decides exit code and HTTP status.
     pub kind: ProblemKind,

@@ -35,6 +35,9 @@ pub struct SpawnBody {
     /// How many: 1 to [`SPAWN_MAX`], 1 if left out.
     #[serde(default = "one")]
     pub count: u32,
+    /// What they begin with: fields of parts, by the names of the parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// `POST entities/{id}/messages`: one message, or several alike.

@@ -125,9 +125,10 @@ async fn show<O: Oracle>(oracle: Data<O>, entity: Path<String>) -> Reply {
 }
 
 async fn spawn<O: Oracle>(oracle: Data<O>, body: Json<SpawnBody>) -> Reply {
-    let SpawnBody { type_name, scene, label, count } = body.into_inner();
+    let SpawnBody { type_name, scene, label, count, data } = body.into_inner();
     within("count", count, body::SPAWN_MAX)?;
-    asked(&oracle, Question::Spawn { type_name, scene, label, count }).await
+    let data = data.map(|data| serde_json::Value::Object(data).to_string());
+    asked(&oracle, Question::Spawn { type_name, scene, label, count, data }).await
 }
 
 async fn send<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<MessageBody>) -> Reply {

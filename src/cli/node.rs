@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Args;
+use slipgate_actors::types::Types;
 
 use super::failure::Failure;
 use crate::node::{self, NodeError};
@@ -51,13 +52,16 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 ///
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
-    node::run(args.config.clone(), &overrides(&args.set)).map_err(|error| match error {
-        NodeError::Config(_) => Failure::new(error.exit(), "config", error.to_string()),
-        NodeError::Telemetry(_) => Failure::new(error.exit(), "node", error.to_string()),
-        NodeError::NotJoined(_)
-        | NodeError::Port { .. }
-        | NodeError::Disk { .. }
-        | NodeError::Store(_)
-        | NodeError::Admin(_) => Failure::Logged(error.exit()),
+    node::run(args.config.clone(), &overrides(&args.set), Types::built_in()).map_err(|error| {
+        let reason = match error {
+            NodeError::Config(_) => "config",
+            NodeError::NotJoined(_) => "not_joined",
+            NodeError::Telemetry(_)
+            | NodeError::Port { .. }
+            | NodeError::Disk { .. }
+            | NodeError::Store(_)
+            | NodeError::Admin(_) => "node",
+        };
+        Failure::new(error.exit(), reason, error.to_string())
     })
 }

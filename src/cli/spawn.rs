@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use serde_json::{Map, Value};
 use slipgate_proto::admin::EntityRow;
 
 use super::console::{Console, printable};
@@ -25,6 +26,9 @@ pub struct SpawnArgs {
     /// A name for people; with --count a number is appended
     #[arg(long)]
     pub label: Option<String>,
+    /// What they begin with, as JSON: fields of parts, by the names of the parts
+    #[arg(long, value_name = "JSON", value_parser = parts)]
+    pub data: Option<Map<String, Value>>,
 }
 
 /// Options of `despawn`.
@@ -41,10 +45,14 @@ pub struct DespawnArgs {
 ///
 /// If there is no answer, or the node does not spawn.
 pub fn spawn(args: &SpawnArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
-    let SpawnArgs { type_name, scene, count, label } = args.clone();
-    let body = SpawnBody { type_name, scene, label, count };
+    let SpawnArgs { type_name, scene, count, label, data } = args.clone();
+    let body = SpawnBody { type_name, scene, label, count, data };
     let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body)?;
     Ok(console.list(&rows, &entity_columns())?)
+}
+
+fn parts(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|fault| format!("it is no JSON object: {fault}"))
 }
 
 /// Removes an entity for good.

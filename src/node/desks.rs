@@ -9,7 +9,7 @@ use crate::admin::Oracle;
 
 /// A handle on the node's desk, over all its lives; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SharedDesk {
+pub(crate) struct SharedDesk {
     desk: Arc<RwLock<Option<Desk>>>,
 }
 

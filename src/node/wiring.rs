@@ -44,6 +44,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{NodeError, described};
 use crate::config::Config;
+use crate::telemetry;
 use crate::transport::Tcp;
 
 /// The actors of a node.
@@ -78,6 +79,7 @@ pub(super) fn chronicle(config: &Config) -> Mailbox<Chronicle> {
 
 pub(super) fn wire(
     config: &Config,
+    types: Types,
     seat: Option<&Seat>,
     clock: NodeClock,
     welcome: Welcome,
@@ -88,7 +90,6 @@ pub(super) fn wire(
     let budget = NodeBudget::new(Budget::from(&config.limits));
     let post = Post::within(budget, welcome.session, welcome.view.clone(), lease);
     let limits = Limits::from(&config.limits);
-    let types = Types::built_in();
     let name = config.node.name.clone();
     let manager = config.manager.node.to_string();
 
@@ -96,6 +97,10 @@ pub(super) fn wire(
     let directory = open(&post, Port::Directory, directory);
     let threads = threads(config);
     let arbiters: Vec<_> = (1..threads).map(|_| Arbiter::new()).collect();
+    for arbiter in &arbiters {
+        let name = name.clone();
+        arbiter.spawn_fn(move || telemetry::name_thread(name));
+    }
     let place = |number: usize| number.checked_sub(1).map(|index| arbiters[index].handle());
     let routers: Vec<_> = (0..threads)
         .map(|number| {

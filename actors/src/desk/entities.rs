@@ -42,12 +42,12 @@ impl Office {
                 Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
             Question::Show { entity } => self.show_anywhere(&entity).await,
-            Question::Spawn { type_name, scene, label, count } => {
+            Question::Spawn { type_name, scene, label, count, data } => {
                 let nothing = |problem| Problem { state: Some("nothing was spawned".to_owned()), ..problem };
                 let placement = resolve::scene(&scene, &view).map_err(nothing)?;
                 let own = self.own_of(placement.id).map_err(nothing)?;
                 let member = member_of(&view, own).map_err(nothing)?;
-                let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count };
+                let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count, data };
                 self.ask_node(&member, question, SPAWN).await
             }
             Question::Send { via, messages, wait, timeout_ms } => self.send(via, messages, wait, timeout_ms).await,

@@ -32,7 +32,10 @@ impl Office {
             Question::Lost { limit } => self.lost_here(limit).await,
             Question::Find { text, limit } => self.list(None, Some(text), limit).await,
             Question::Show { entity } => self.show(parse(&entity)?).await,
-            Question::Spawn { type_name, scene, label, count } => self.spawn(&type_name, &scene, label, count).await,
+            Question::Spawn { type_name, data: Some(_), .. } => Err(takes_no_data(&type_name)),
+            Question::Spawn { type_name, scene, label, count, data: None } => {
+                self.spawn(&type_name, &scene, label, count).await
+            }
             Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => {
                 self.migrate_here(parse(&entity)?, &to, Duration::from_millis(timeout_ms)).await
@@ -347,6 +350,16 @@ fn unknown_type(name: &str, known: &str) -> Problem {
         text: format!("there is no type {name:?}; there is {known}"),
         state: Some("nothing was spawned".to_owned()),
         hint: Some("slipgate spawn walker --scene ...".to_owned()),
+    }
+}
+
+fn takes_no_data(type_name: &str) -> Problem {
+    Problem {
+        kind: ProblemKind::Usage,
+        reason: "no_data".to_owned(),
+        text: format!("a new {type_name} takes no data"),
+        state: Some("nothing was spawned".to_owned()),
+        hint: Some(format!("slipgate spawn {type_name} --scene ...")),
     }
 }
 

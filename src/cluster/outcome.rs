@@ -1,0 +1,231 @@
+//! What becomes of what a program asks: the desk's words as values.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde_json::Value;
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::{EntityReport, MoveReport, SendReport};
+pub use slipgate_proto::admin::{Problem, ProblemKind};
+use thiserror::Error;
+
+/// A scene and its node. Prints as `forest@n1`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The scene's name.
+    pub scene: String,
+    /// The node's name.
+    pub node: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.scene, self.node)
+    }
+}
+
+impl Place {
+    fn read(text: &str) -> Option<Self> {
+        let (scene, node) = text.rsplit_once('@')?;
+        Some(Self { scene: scene.to_owned(), node: node.to_owned() })
+    }
+}
+
+/// A move that ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moved {
+    /// Where the entity was.
+    pub from: Place,
+    /// Where it is.
+    pub to: Place,
+    /// Its epoch there.
+    pub epoch: u64,
+    /// The move's id, as all log lines about it have it.
+    pub id: String,
+    /// From the request to the target's report.
+    pub took: Duration,
+    /// How long the entity took no turns.
+    pub paused: Duration,
+    /// Messages that came in that time, and wait at the target no more.
+    pub held: u64,
+    /// Bytes of state that travelled.
+    pub bytes: u64,
+}
+
+/// Why a move did not end well, and where the entity is now.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text}; {}", self.whereabouts())]
+#[non_exhaustive]
+pub struct MoveError {
+    /// What kind it is. `Refused`: somebody said no, and the entity never stopped. `Timeout`: it may still move.
+    pub kind: ProblemKind,
+    /// Stable word: `refused`, `full`, `no_scene`, `timeout`, `node_lost`, ...
+    pub reason: String,
+    /// What happened, in one sentence.
+    pub text: String,
+    /// Where it is, where that is known; else `state` says what is.
+    pub at: Option<Place>,
+    /// What state is left, in words.
+    pub state: Option<String>,
+}
+
+impl MoveError {
+    fn whereabouts(&self) -> String {
+        match (&self.at, &self.state) {
+            (Some(at), _) => format!("it is in {at}"),
+            (None, Some(state)) => state.clone(),
+            (None, None) => "where it is, is not known here".to_owned(),
+        }
+    }
+}
+
+impl From<Problem> for MoveError {
+    fn from(problem: Problem) -> Self {
+        let Problem { kind, reason, text, state, hint: _ } = problem;
+        Self { kind, reason, text, at: None, state }
+    }
+}
+
+/// An entity as it stood when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shown {
+    /// Its id.
+    pub id: OnlineId,
+    /// Stable name of its type.
+    pub type_name: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// Where it is.
+    pub at: Place,
+    /// `active`, `parked`, `frozen`, or `deciding`.
+    pub standing: String,
+    /// Its epoch: it rises with each change of its owner.
+    pub epoch: u64,
+    /// Its handle in the scene where it is.
+    pub handle: String,
+    /// Messages applied, over its whole life.
+    pub applied: u64,
+    /// Its state, as its type describes it.
+    pub state: Value,
+    /// Why it is parked; none if it is not.
+    pub parked: Option<String>,
+}
+
+/// Why there is no new entity.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpawnError {
+    /// The desk says why.
+    #[error(transparent)]
+    Refused(#[from] Problem),
+}
+
+/// Why a message was not applied, or may not have been.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SendError {
+    /// It was not accepted: too much waits for that entity already. Send it again later.
+    #[error("too much waits for it already; the message was not taken")]
+    Busy,
+    /// The entity is gone: the message was not applied, and never will be.
+    #[error("it is gone: it was despawned, or lost with its node")]
+    Dead,
+    /// The entity was lost with its node, before or after it had applied the message.
+    #[error("it was lost with its node, and whether it had applied the message is unknown")]
+    Unknown,
+    /// Its handler panicked; what that had done by then is done.
+    #[error("its handler panicked at the message")]
+    Failed,
+    /// It takes no messages since one of its handlers has panicked; this one is never applied.
+    #[error("it takes no messages since a handler of it panicked")]
+    Parked,
+    /// No answer came in time. The message is applied once, as soon as its way is free.
+    #[error("no answer came in time; it is applied as soon as its way is free")]
+    Late,
+    /// It was not accepted, for the reason given.
+    #[error(transparent)]
+    Refused(#[from] Problem),
+}
+
+/// That a message was applied.
+pub(super) fn applied(report: &SendReport) -> Result<(), SendError> {
+    accepted(report)?;
+    if report.applied > 0 { Ok(()) } else { Err(SendError::Late) }
+}
+
+/// That a message was accepted, and nothing is known that speaks against it.
+pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
+    let SendReport { busy, dead, unknown, failed, parked, .. } = report;
+    let what_was = [
+        (busy, SendError::Busy),
+        (dead, SendError::Dead),
+        (unknown, SendError::Unknown),
+        (failed, SendError::Failed),
+        (parked, SendError::Parked),
+    ];
+    what_was.into_iter().find(|(count, _)| **count > 0).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
+    let MoveReport { id, from, to, result, reason, text, at, epoch, cost, .. } = report;
+    if result == "ok" {
+        return Ok(Moved {
+            from: place(&from),
+            to: place(&to),
+            epoch,
+            id,
+            took: Duration::from_micros(cost.total_us),
+            paused: Duration::from_micros(cost.pause_us),
+            held: cost.held,
+            bytes: cost.bytes,
+        });
+    }
+    let reason = reason.unwrap_or_else(|| result.clone());
+    let kind = match (result.as_str(), reason.as_str()) {
+        ("refused", _) => ProblemKind::Refused,
+        ("open", _) | (_, "timeout" | "undecided") => ProblemKind::Timeout,
+        (_, _) => ProblemKind::Unavailable,
+    };
+    let text = text.unwrap_or_else(|| format!("the move ended as {reason}"));
+    Err(MoveError { kind, reason, text, at: at.as_deref().and_then(Place::read), state: None })
+}
+
+pub(super) fn shown(report: EntityReport) -> Shown {
+    Shown {
+        id: id(&report.entity),
+        at: Place { scene: report.scene, node: report.node },
+        type_name: report.type_name,
+        label: report.label,
+        standing: report.state,
+        epoch: report.epoch,
+        handle: report.handle,
+        applied: report.applied,
+        state: Value::from_str(&report.body).expect("a desk tells state as JSON"),
+        parked: report.parked.map(|parked| parked.why),
+    }
+}
+
+pub(super) fn id(text: &str) -> OnlineId {
+    text.parse().expect("a desk tells ids as ids")
+}
+
+/// What was asked of a reference that was read from data.
+pub(super) fn detached(id: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::Usage,
+        reason: "detached".to_owned(),
+        text: format!("the reference to {id} was read from data and belongs to no cluster yet"),
+        state: Some("nothing was asked".to_owned()),
+        hint: Some("cluster.attach(&reference)".to_owned()),
+    }
+}
+
+/// A desk answers each question with the answer to that question.
+pub(super) fn not_an_answer() -> ! {
+    panic!("the desk answers another question than it was asked")
+}
+
+fn place(text: &str) -> Place {
+    Place::read(text).expect("a desk tells places as scene@node")
+}

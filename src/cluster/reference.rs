@@ -1,0 +1,169 @@
+//! An entity, wherever it is.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use slipgate_entity::OnlineId;
+use slipgate_proto::admin::{Answer, Outgoing, Question, SendReport};
+
+use super::outcome::{self, MoveError, Moved, Problem, SendError, Shown};
+use crate::admin::Oracle;
+use crate::node::SharedDesk;
+
+/// An entity, wherever it is: small, and as good after a move as before.
+///
+/// As data it is the entity's id. One that was read from data is not attached to a cluster: `cluster.attach(&reference)`
+/// is. Two are equal if they name the same entity.
+pub struct Ref<T = Untyped> {
+    id: OnlineId,
+    desk: Option<SharedDesk>,
+    of: PhantomData<fn() -> T>,
+}
+
+/// The type of an entity of which only the id is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untyped {}
+
+impl<T> Ref<T> {
+    pub(super) fn attached(id: OnlineId, desk: SharedDesk) -> Self {
+        Self { id, desk: Some(desk), of: PhantomData }
+    }
+
+    /// The entity's id, which it keeps over all its moves.
+    #[must_use]
+    pub fn id(&self) -> OnlineId {
+        self.id
+    }
+
+    /// Sends a message by its name, with its arguments as JSON, and waits until it is applied.
+    ///
+    /// # Errors
+    ///
+    /// If it was not applied, or nobody knows whether it was; says which.
+    pub async fn send_named(&self, name: &str, arguments: &serde_json::Value) -> Result<(), SendError> {
+        outcome::applied(&self.say(name, arguments, true).await?)
+    }
+
+    /// The same, but waits only until the node has accepted it: then it is applied once, after all that was said before.
+    ///
+    /// # Errors
+    ///
+    /// If it was not accepted.
+    pub async fn tell_named(&self, name: &str, arguments: &serde_json::Value) -> Result<(), SendError> {
+        outcome::accepted(&self.say(name, arguments, false).await?)
+    }
+
+    async fn say(&self, name: &str, arguments: &serde_json::Value, wait: bool) -> Result<SendReport, Problem> {
+        let message = Outgoing { entity: self.id.to_string(), name: name.to_owned(), arguments: arguments.to_string() };
+        let question = Question::Send { via: None, messages: vec![message], wait, timeout_ms: WAIT_MS };
+        let Answer::Sent(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        Ok(report)
+    }
+
+    /// Moves the entity to a scene: its name or number, optionally `@node`. Ends when it lives there.
+    ///
+    /// # Errors
+    ///
+    /// If it does not; says why, and where the entity is, as far as that is known.
+    pub async fn move_to(&self, scene: &str) -> Result<Moved, MoveError> {
+        let question = Question::Migrate { entity: self.id.to_string(), to: scene.to_owned(), timeout_ms: WAIT_MS };
+        match self.ask(question).await? {
+            Answer::Move(report) => outcome::moved(report),
+            _ => outcome::not_an_answer(),
+        }
+    }
+
+    /// Ends the entity for good.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be ended, is gone already, or nobody knows yet.
+    pub async fn despawn(&self) -> Result<(), Problem> {
+        self.ask(Question::Despawn { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
+    }
+
+    /// Lets it take messages again after one of its handlers has panicked.
+    ///
+    /// # Errors
+    ///
+    /// If it is not parked, or not found.
+    pub async fn unpark(&self) -> Result<(), Problem> {
+        self.ask(Question::Unpark { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
+    }
+
+    /// Where it is, how it is, and its state.
+    ///
+    /// # Errors
+    ///
+    /// If it is not found.
+    pub async fn show(&self) -> Result<Shown, Problem> {
+        match self.ask(Question::Show { entity: self.id.to_string() }).await? {
+            Answer::Entity(report) => Ok(outcome::shown(report)),
+            _ => outcome::not_an_answer(),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answer, Problem> {
+        match &self.desk {
+            Some(desk) => Ok(desk.ask(question).await?),
+            None => Err(outcome::detached(self.id)),
+        }
+    }
+}
+
+impl<T> From<&Ref<T>> for OnlineId {
+    fn from(reference: &Ref<T>) -> Self {
+        reference.id
+    }
+}
+
+impl<T> Clone for Ref<T> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, desk: self.desk.clone(), of: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.id).finish()
+    }
+}
+
+impl<T> fmt::Display for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.id.fmt(f)
+    }
+}
+
+impl<T> PartialEq for Ref<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl<T> Eq for Ref<T> {}
+
+impl<T> Hash for Ref<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl<T> Serialize for Ref<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.id.serialize(serializer)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Ref<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { id: OnlineId::deserialize(deserializer)?, desk: None, of: PhantomData })
+    }
+}
+
+/// How long an outcome is waited for, in milliseconds: as long as the command line waits.
+const WAIT_MS: u64 = WAIT.as_millis() as u64;
+const WAIT: Duration = Duration::from_secs(10);
