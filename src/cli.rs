@@ -15,6 +15,7 @@ pub mod lists;
 pub mod migrate;
 pub mod node;
 pub mod scenes;
+pub mod schema;
 pub mod send;
 pub mod show;
 pub mod spawn;
@@ -88,6 +89,9 @@ pub enum Command {
     /// Check or show a configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Print which entity types, components and messages there are
+    #[command(subcommand)]
+    Schema(schema::SchemaCommand),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -170,6 +174,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Watch(args) => watch::run(args, client, console)?,
         Command::Health(args) => health::run(*args, client, console)?,
         Command::Config(command) => config::run(command, console)?,
+        Command::Schema(command) => schema::run(command, cli.globals.at.as_ref().map(|_| client), console)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "slipgate", &mut script);

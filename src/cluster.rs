@@ -31,19 +31,21 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use slipgate_actors::types::Types;
 use slipgate_cluster::NodeName;
+use slipgate_entity::OnlineId;
 use tempfile::TempDir;
 use thiserror::Error;
 use toml_edit::Value;
 
 pub use node::{Node, NodeBuilder};
-pub use outcome::{MoveError, Moved, Place, Problem, ProblemKind, SendError, Shown, SpawnError};
+pub use outcome::{MoveError, Moved, PartError, Place, Problem, ProblemKind, SendError, Shown, SpawnError};
 pub use reference::{Ref, Untyped};
 pub use scene::{Scene, Spawn};
 
 use crate::config::{Colour, Config, ConfigErrors, FileText, Format, Log};
+use crate::game::Crowd;
 use crate::node::NodeError;
 use crate::node::embedded::Bound;
 use crate::telemetry::{self, NodeLabel, TelemetryError};
@@ -76,10 +78,29 @@ impl Cluster {
         self.first().find(text).await
     }
 
+    /// The entity of that id, for one whose type is known.
+    #[must_use]
+    pub fn entity<T>(&self, id: OnlineId) -> Ref<T> {
+        self.first().entity(id)
+    }
+
     /// A reference that was read from data, with this cluster behind it.
     #[must_use]
     pub fn attach<T>(&self, reference: &Ref<T>) -> Ref<T> {
         self.first().attach(reference)
+    }
+
+    /// Spawns all of a crowd, in order.
+    ///
+    /// # Errors
+    ///
+    /// At the first one that is not spawned; those before it are.
+    pub async fn populate(&self, crowd: &Crowd) -> Result<Vec<Ref>, SpawnError> {
+        let mut spawned = Vec::new();
+        for newcomer in crowd.newcomers() {
+            spawned.push(self.scene(&newcomer.scene).spawn_newcomer(newcomer.clone()).await?);
+        }
+        Ok(spawned)
     }
 
     /// The node of that name.
@@ -180,12 +201,13 @@ impl Builder {
             bound.push(Bound::open(config).map_err(failed)?);
         }
         let members = bound.len();
-        let run = |bound: Bound| bound.run(types.clone(), members, Some(folder.clone()));
-        let starting = bound.into_iter().map(|bound| async { Node::ready(run(bound)?).await });
-        let started = join_all(starting).await.into_iter().zip(&self.nodes);
-        let nodes =
-            started.map(|(node, (name, _))| node.map_err(|source| StartError::Node { node: name.clone(), source }));
-        Ok(Cluster { nodes: nodes.collect::<Result<_, _>>()? })
+        let starting = bound.into_iter().zip(&self.nodes).map(|(bound, (name, _))| {
+            let running = bound.run(types.clone(), members, Some(folder.clone()));
+            let failed = |source| StartError::Node { node: name.clone(), source };
+            async move { Node::ready(running.map_err(failed)?).await.map_err(failed) }
+        });
+        // The others would wait for one that does not come.
+        Ok(Cluster { nodes: try_join_all(starting).await? })
     }
 
     fn config(&self, name: &str, folder: &TempDir, manager: Option<&str>) -> Result<Config, ConfigErrors> {

@@ -53,6 +53,7 @@ pub use secret::Secret;
 pub use settings::{Admin, Cluster, Colour, Config, Drain, Entities, Format, Log, Manager, Node, OnPanic, Scene};
 
 use layer::Layer;
+pub(crate) use suggest::nearest;
 
 /// A configuration that holds together, and where each of its values comes from.
 #[derive(Clone, Debug)]

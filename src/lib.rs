@@ -11,6 +11,7 @@
 //! | [`client`] | asks an admin interface, blocking |
 //! | [`config`] | `cluster.toml`, environment and flags, as checked values with their origins |
 //! | [`dev`] | a whole cluster of processes on this machine |
+//! | [`game`] | games that this program links in, for `slipgate dev --game` |
 //! | [`node`] | one node of a cluster |
 //! | [`signals`] | the wish to stop, from Ctrl-C or a supervisor |
 //! | [`telemetry`] | log lines: flat JSON, or columns for people |
@@ -23,8 +24,10 @@ pub mod client;
 pub mod cluster;
 pub mod config;
 pub mod dev;
+pub mod game;
 pub mod node;
 mod parent;
+pub mod prelude;
 pub mod signals;
 pub mod telemetry;
 pub mod tour;
@@ -33,8 +36,20 @@ pub mod transport;
 use std::process::ExitCode;
 
 pub use cluster::{
-    Cluster, MoveError, Moved, Node, Place, Problem, ProblemKind, Ref, Scene, SendError, Shown, SpawnError, Untyped,
+    Cluster, MoveError, Moved, Node, PartError, Place, Problem, ProblemKind, Ref, Scene, SendError, Shown, SpawnError,
+    Untyped,
 };
+/// JSON as a game meets it: what an entity brings along, and its state as it is shown.
+pub use serde_json;
+
+/// What macros expand to.
+#[doc(hidden)]
+pub mod __private {
+    pub use inventory;
+    pub use serde;
+    pub use slipgate_entity::game::*;
+    pub use slipgate_entity::register;
+}
 
 /// The whole command line, with the entity types that are linked into this program: a game's `main`.
 ///

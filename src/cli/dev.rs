@@ -6,13 +6,16 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use slipgate_proto::admin::EntityRow;
 
 use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::globals::AT_DEFAULT;
 use super::tour::{self, Style};
 use crate::client::Client;
+use crate::config::nearest;
 use crate::dev::{Cluster, DevError, Fallen, Plan, PlanError, Started};
+use crate::game::Game;
 use crate::signals::Signals;
 use crate::tour::{Ended, Options};
 
@@ -32,6 +35,9 @@ pub struct DevArgs {
     /// [default: 7780 for the first, if that is free]
     #[arg(long, value_name = "PORT")]
     pub base_port: Option<u16>,
+    /// Run one of the games that are linked into this program, in scenes of its own
+    #[arg(long, value_name = "NAME")]
+    pub game: Option<String>,
     /// How the tour is made
     #[command(flatten)]
     pub style: Style,
@@ -46,7 +52,12 @@ pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>)
     let signals = Signals::catch().map_err(|error| Failure::new(Exit::Failed, "signals", error.to_string()))?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Exit::Failed, "program", format!("this program cannot find itself: {error}")))?;
+    let game = args.game.as_deref().map(game).transpose()?;
     let plan = Plan::new(args.nodes, args.base_port)?;
+    let plan = match game {
+        Some(game) => plan.with_scenes(game.scenes),
+        None => plan,
+    };
     let cluster = Cluster::start(&plan, &program, signals.flag(), &mut |node| console.note(&told(node)));
     let mut cluster = match cluster {
         // Whoever waits for a tour must not take its absence for its success.
@@ -57,8 +68,11 @@ pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>)
         Err(DevError::Stopped) => return Ok(Exit::Done.into()),
         started => started?,
     };
-    console.note(&next_steps(&cluster));
-    let ended = attend(args, timeout, &signals, &mut cluster, console);
+    let populated = game.map_or(Ok(()), |game| populate(game, &cluster, console));
+    let ended = populated.and_then(|()| {
+        console.note(&next_steps(&cluster, game));
+        attend(args, timeout, &signals, &mut cluster, console)
+    });
     console.note("stopping");
     let unwell = cluster.stop();
     unwell.iter().for_each(|fallen| console.note(&how_it_ended(fallen)));
@@ -68,6 +82,29 @@ pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>)
         }
         ended => ended,
     }
+}
+
+/// The game of that name.
+fn game(name: &str) -> Result<&'static Game, Failure> {
+    Game::named(name).ok_or_else(|| {
+        let names: Vec<_> = Game::all().iter().map(|game| game.name).collect();
+        let meant = nearest(name, names.iter().copied()).map(|meant| format!("; did you mean {meant}?"));
+        let text = format!("there is no game {name:?} in this program{}", meant.unwrap_or_default());
+        let there =
+            if names.is_empty() { "there is none".to_owned() } else { format!("there is {}", names.join(", ")) };
+        Failure::new(Exit::NotFound, "unknown_game", text).with_state(there).with_hint("slipgate dev --help")
+    })
+}
+
+/// Spawns all who live in a game's scenes at the start.
+fn populate(game: &Game, cluster: &Cluster, console: &mut Console<'_>) -> Result<(), Failure> {
+    let client = Client::new(&cluster.started()[0].admin, None, Duration::from_secs(10));
+    let crowd = game.crowd();
+    for newcomer in crowd.newcomers() {
+        let _: Vec<EntityRow> = client.post("/api/v1/entities", &newcomer.body())?;
+    }
+    console.note(&format!("{}: {}; {} entities to begin with", game.name, game.about, crowd.newcomers().count()));
+    Ok(())
 }
 
 /// What happens between ready and the end.
@@ -141,7 +178,7 @@ fn told(node: &Started) -> String {
     format!("{name}  admin http://{admin}  peers {peer}  scenes {}", scenes.join(", "))
 }
 
-fn next_steps(cluster: &Cluster) -> String {
+fn next_steps(cluster: &Cluster, game: Option<&Game>) -> String {
     let nodes = cluster.started();
     let at = match nodes.first() {
         Some(first) if first.admin != AT_DEFAULT => format!(" --at {}", first.admin),
@@ -149,16 +186,24 @@ fn next_steps(cluster: &Cluster) -> String {
     };
     let scenes: Vec<&String> = nodes.iter().flat_map(|node| &node.scenes).collect();
     let [first, .., last] = scenes.as_slice() else { return "ready".into() };
+    let tries = match game {
+        None => [
+            format!("slipgate spawn walker --scene {first} --label ann{at}"),
+            format!("slipgate migrate ann --to {last}{at}"),
+            format!("slipgate tour --moves 500{at}"),
+        ],
+        Some(_) => [
+            format!("slipgate entities{at}"),
+            format!("slipgate watch moves{at}"),
+            format!("slipgate schema export{at}"),
+        ],
+    };
     format!(
-        "ready: {} nodes, {} scenes, data in {}\n\
-         \x20 try:  slipgate status{at}\n\
-         \x20       slipgate spawn walker --scene {first} --label ann{at}\n\
-         \x20       slipgate migrate ann --to {last}{at}\n\
-         \x20       slipgate tour --moves 500{at}\n\
-         \x20 stop with Ctrl-C",
+        "ready: {} nodes, {} scenes, data in {}\n  try:  slipgate status{at}\n        {}\n  stop with Ctrl-C",
         nodes.len(),
         scenes.len(),
         cluster.folder().display(),
+        tries.join("\n        "),
     )
 }
 

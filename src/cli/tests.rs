@@ -97,8 +97,13 @@ fn options_become_questions() {
     };
     let entities = Question::Entities { scene: Some("the keep".into()), limit: 3 };
     assert_eq!(ask(&["entities", "--scene", "the keep", "--limit", "3"]), [entities]);
-    let spawn =
-        Question::Spawn { type_name: "walker".into(), scene: "forest".into(), label: Some("w".into()), count: 3, data: None };
+    let spawn = Question::Spawn {
+        type_name: "walker".into(),
+        scene: "forest".into(),
+        label: Some("w".into()),
+        count: 3,
+        data: None,
+    };
     assert_eq!(ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w"]), [spawn]);
     let migrate = |entity: &str| Question::Migrate { entity: entity.into(), to: "harbor@n2".into(), timeout_ms: 500 };
     let line = ["migrate", "ann", "bob", "--to", "harbor@n2", "--timeout", "500ms"];

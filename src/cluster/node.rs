@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use slipgate_actors::types::Types;
+use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{Answer, Question};
 
 use super::outcome::{self, Problem};
@@ -69,10 +70,16 @@ impl Node {
         Ok(Ref::attached(outcome::id(&report.entity), self.running.desk().clone()))
     }
 
+    /// The entity of that id, for one whose type is known.
+    #[must_use]
+    pub fn entity<T>(&self, id: OnlineId) -> Ref<T> {
+        Ref::attached(id, self.running.desk().clone())
+    }
+
     /// A reference that was read from data, with this node behind it.
     #[must_use]
     pub fn attach<T>(&self, reference: &Ref<T>) -> Ref<T> {
-        Ref::attached(reference.id(), self.running.desk().clone())
+        self.entity(reference.id())
     }
 
     /// Stops it as a signal would stop a process: everybody moves to other nodes who can, what is accepted is answered.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::Part;
 use slipgate_proto::admin::{EntityReport, MoveReport, SendReport};
 pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
@@ -114,9 +115,52 @@ pub struct Shown {
     pub parked: Option<String>,
 }
 
+impl Shown {
+    /// One of its parts: its own, or a component. Fields that do not travel are as in the part's `Default`.
+    ///
+    /// # Errors
+    ///
+    /// If it has no such part, or another version of it than this program.
+    pub fn part<P: Part>(&self) -> Result<P, PartError> {
+        let own = (self.type_name == P::NAME).then(|| &self.state["own"]);
+        let fields = own.or_else(|| self.state["components"].get(P::NAME));
+        let fields = fields.ok_or_else(|| PartError::None { of: self.type_name.clone(), part: P::NAME })?;
+        P::deserialize(fields).map_err(|error| PartError::Unlike { part: P::NAME, why: error.to_string() })
+    }
+}
+
+/// Why a part of an entity cannot be seen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PartError {
+    /// It has none of that name.
+    #[error("this {of} has no {part}")]
+    None {
+        /// The entity's type.
+        of: String,
+        /// Name of the part.
+        part: &'static str,
+    },
+    /// It has one with other fields.
+    #[error("its {part} is another than that of this program: {why}")]
+    Unlike {
+        /// Name of the part.
+        part: &'static str,
+        /// What does not fit.
+        why: String,
+    },
+}
+
 /// Why there is no new entity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpawnError {
+    /// A part cannot be written as JSON: a number that is none, a map whose keys are no text. Nothing was asked.
+    #[error("{part} cannot be written as JSON: {why}")]
+    NotJson {
+        /// Name of the part.
+        part: &'static str,
+        /// What cannot be written.
+        why: String,
+    },
     /// The desk says why.
     #[error(transparent)]
     Refused(#[from] Problem),
@@ -143,6 +187,14 @@ pub enum SendError {
     /// No answer came in time. The message is applied once, as soon as its way is free.
     #[error("no answer came in time; it is applied as soon as its way is free")]
     Late,
+    /// It cannot be written as JSON: a number that is none, a map whose keys are no text. Nothing was sent.
+    #[error("{message} cannot be written as JSON: {why}")]
+    NotJson {
+        /// Name of the message.
+        message: &'static str,
+        /// What cannot be written.
+        why: String,
+    },
     /// It was not accepted, for the reason given.
     #[error(transparent)]
     Refused(#[from] Problem),
@@ -218,6 +270,17 @@ pub(super) fn detached(id: OnlineId) -> Problem {
         text: format!("the reference to {id} was read from data and belongs to no cluster yet"),
         state: Some("nothing was asked".to_owned()),
         hint: Some("cluster.attach(&reference)".to_owned()),
+    }
+}
+
+/// What was waited for and did not come about.
+pub(super) fn not_so(id: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "not_so".to_owned(),
+        text: format!("{id} is not as wanted after ten seconds"),
+        state: None,
+        hint: Some(format!("slipgate show {id}")),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::Message;
 use slipgate_proto::admin::{Answer, Outgoing, Question, SendReport};
 
 use super::outcome::{self, MoveError, Moved, Problem, SendError, Shown};
@@ -36,6 +37,27 @@ impl<T> Ref<T> {
     #[must_use]
     pub fn id(&self) -> OnlineId {
         self.id
+    }
+
+    /// Sends a message and waits until it is applied.
+    ///
+    /// Whether the entity takes it is known where it lives, for a component may have been added to it: what is not
+    /// taken is [`SendError::NotTaken`].
+    ///
+    /// # Errors
+    ///
+    /// If it was not applied, or nobody knows whether it was; says which.
+    pub async fn send<M: Message>(&self, message: M) -> Result<(), SendError> {
+        self.send_named(M::NAME, &arguments(&message)?).await
+    }
+
+    /// The same, but waits only until the node has accepted it: then it is applied once, after all that was said before.
+    ///
+    /// # Errors
+    ///
+    /// If it was not accepted.
+    pub async fn tell<M: Message>(&self, message: M) -> Result<(), SendError> {
+        self.tell_named(M::NAME, &arguments(&message)?).await
     }
 
     /// Sends a message by its name, with its arguments as JSON, and waits until it is applied.
@@ -106,6 +128,25 @@ impl<T> Ref<T> {
         }
     }
 
+    /// Looks at it until it is as wanted: for what comes about by itself, such as a move that its own handlers ask for.
+    /// Needs a runtime with timers: tokio's, or [`block_on`](crate::block_on).
+    ///
+    /// # Errors
+    ///
+    /// If it is not found, or not as wanted for ten seconds.
+    pub async fn until(&self, is_so: impl Fn(&Shown) -> bool) -> Result<Shown, Problem> {
+        let looking = async {
+            loop {
+                let shown = self.show().await?;
+                if is_so(&shown) {
+                    return Ok(shown);
+                }
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        };
+        tokio::time::timeout(WAIT, looking).await.unwrap_or_else(|_| Err(outcome::not_so(self.id)))
+    }
+
     async fn ask(&self, question: Question) -> Result<Answer, Problem> {
         match &self.desk {
             Some(desk) => Ok(desk.ask(question).await?),
@@ -164,6 +205,12 @@ impl<'de, T> Deserialize<'de> for Ref<T> {
     }
 }
 
+fn arguments<M: Message>(message: &M) -> Result<serde_json::Value, SendError> {
+    serde_json::to_value(message).map_err(|error| SendError::NotJson { message: M::NAME, why: error.to_string() })
+}
+
+/// Between two looks at an entity.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// How long an outcome is waited for, in milliseconds: as long as the command line waits.
 const WAIT_MS: u64 = WAIT.as_millis() as u64;
 const WAIT: Duration = Duration::from_secs(10);

@@ -4,11 +4,14 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
+use serde_json::{Map, Value};
+use slipgate_entity::game::{Entity, Part};
 use slipgate_proto::admin::{Answer, Question};
 
 use super::outcome::{self, SpawnError};
-use super::{Ref, Untyped};
+use super::reference::{Ref, Untyped};
 use crate::admin::Oracle;
+use crate::game::Newcomer;
 use crate::node::SharedDesk;
 
 /// A scene, by its name or number; cheap to clone.
@@ -29,10 +32,24 @@ impl Scene {
         &self.name
     }
 
+    /// A new entity that begins as `own`, with the components that its type lists; `.await` makes it.
+    pub fn spawn<T: Entity>(&self, own: T) -> Spawn<T> {
+        self.spawning(T::NAME).with(own)
+    }
+
     /// A new entity of the type of that stable name; `.await` makes it.
-    #[must_use]
     pub fn spawn_named(&self, type_name: &str) -> Spawn<Untyped> {
-        Spawn { scene: self.clone(), type_name: type_name.to_owned(), label: None, data: None, of: PhantomData }
+        self.spawning(type_name)
+    }
+
+    pub(super) fn spawn_newcomer(&self, newcomer: Newcomer) -> Spawn<Untyped> {
+        let Newcomer { type_name, label, data, .. } = newcomer;
+        Spawn { label, data: Ok(data), ..self.spawning(type_name) }
+    }
+
+    fn spawning<T>(&self, type_name: &str) -> Spawn<T> {
+        let scene = self.clone();
+        Spawn { scene, type_name: type_name.to_owned(), label: None, data: Ok(Map::new()), of: PhantomData }
     }
 }
 
@@ -43,7 +60,7 @@ pub struct Spawn<T> {
     scene: Scene,
     type_name: String,
     label: Option<String>,
-    data: Option<String>,
+    data: Result<Map<String, Value>, SpawnError>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -54,8 +71,32 @@ impl<T> Spawn<T> {
         self
     }
 
+    /// With one of its parts beginning as that one is: a component that its type lists, or one more.
+    pub fn with<P: Part>(mut self, part: P) -> Self {
+        let fields = serde_json::to_value(&part);
+        self.data = match (self.data, fields) {
+            (Ok(mut data), Ok(fields)) => {
+                data.insert(P::NAME.to_owned(), fields);
+                Ok(data)
+            }
+            (Ok(_), Err(error)) => Err(SpawnError::NotJson { part: P::NAME, why: error.to_string() }),
+            (Err(error), _) => Err(error),
+        };
+        self
+    }
+
+    /// With fields of one of its parts, by names: what the part has is checked when it is spawned.
+    pub fn with_fields(mut self, part: &str, fields: Value) -> Self {
+        if let Ok(data) = &mut self.data {
+            data.insert(part.to_owned(), fields);
+        }
+        self
+    }
+
     async fn make(self) -> Result<Ref<T>, SpawnError> {
         let Self { scene: Scene { desk, name }, type_name, label, data, .. } = self;
+        let data = data?;
+        let data = (!data.is_empty()).then(|| Value::Object(data).to_string());
         let question = Question::Spawn { type_name, scene: name, label, count: 1, data };
         let Answer::Spawned(rows) = desk.ask(question).await? else { outcome::not_an_answer() };
         let [row] = rows.as_slice() else { outcome::not_an_answer() };

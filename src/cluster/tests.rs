@@ -1,5 +1,7 @@
 //! A cluster in this process, as a program uses it.
 
+use std::net::TcpStream;
+
 use serde_json::json;
 
 use super::*;
@@ -26,5 +28,72 @@ fn an_entity_is_spawned_spoken_to_moved_looked_at_and_ended() {
         ann.despawn().await.expect("gone");
         assert_eq!(ann.send_named("hit", &json!({ "hp": 5 })).await, Err(SendError::Dead));
         cluster.stop().await.expect("a clean end");
+    });
+}
+
+#[test]
+fn what_stopped_has_left_neither_thread_nor_port_nor_folder() {
+    let folders = || {
+        let all = std::fs::read_dir(std::env::temp_dir()).expect("a folder");
+        all.flatten().filter(|folder| folder.path().join("leaver1").exists()).count()
+    };
+    let threads = || {
+        let all = std::fs::read_dir("/proc/self/task").expect("threads");
+        let names = all.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+        names.filter(|name| name.starts_with("node leaver")).count()
+    };
+    block_on(async {
+        let builder = Cluster::builder().node("leaver1", ["forest"]).node("leaver2", ["harbor"]);
+        let cluster = builder.start().await.expect("a cluster");
+        cluster.scene("forest").spawn_named("walker").await.expect("spawned");
+        let admin = cluster.node("leaver1").expect("declared").admin().to_owned();
+        assert_eq!((folders(), threads(), TcpStream::connect(&admin).is_ok()), (1, 2, true));
+        cluster.stop().await.expect("a clean end");
+        assert_eq!((folders(), threads(), TcpStream::connect(&admin).is_ok()), (0, 0, false));
+    });
+}
+
+#[test]
+fn a_reference_is_its_id_as_data_and_is_attached_again() {
+    block_on(async {
+        let cluster = two_nodes().await;
+        let bob = cluster.scene("harbor").spawn_named("walker").label("bob").await.expect("spawned");
+        let text = serde_json::to_string(&bob).expect("JSON");
+        assert_eq!(text, format!("\"{}\"", bob.id()));
+        let read: Ref = serde_json::from_str(&text).expect("an id");
+        assert_eq!(read.show().await.map_err(|problem| problem.reason), Err("detached".to_owned()));
+        assert_eq!(cluster.attach(&read).show().await.expect("shown").label.as_deref(), Some("bob"));
+        assert_eq!((cluster.find("bob").await.as_ref(), &read), (Ok(&bob), &bob));
+        cluster.stop().await.expect("a clean end");
+    });
+}
+
+#[test]
+fn a_move_that_is_refused_says_why_and_where_the_entity_is() {
+    block_on(async {
+        let cluster = two_nodes().await;
+        let ann = cluster.scene("forest").spawn_named("walker").label("ann").await.expect("spawned");
+        let error = ann.move_to("forest").await.expect_err("it is there");
+        assert_eq!(
+            (error.kind, error.at.map(|at| at.to_string())),
+            (ProblemKind::Refused, Some("forest@n1".to_owned()))
+        );
+        let error = ann.move_to("void").await.expect_err("there is no such place");
+        assert_eq!((error.kind, error.reason.as_str()), (ProblemKind::NotFound, "unknown_scene"));
+        assert!(error.to_string().contains("is still in forest@n1"), "{error}");
+        cluster.stop().await.expect("a clean end");
+    });
+}
+
+#[test]
+fn a_cluster_that_cannot_be_says_why_and_leaves_nobody_waiting() {
+    block_on(async {
+        assert!(matches!(Cluster::builder().start().await, Err(StartError::Empty)));
+        let wrong = Cluster::builder().node("n 1", ["forest"]).start().await;
+        assert!(matches!(wrong, Err(StartError::Config(_))));
+        let wrong = Cluster::builder().node("n1", ["forest"]).set("limits.settel", "1s").start().await;
+        assert!(matches!(&wrong, Err(StartError::Config(faults)) if faults.to_string().contains("settle")));
+        let twice = Cluster::builder().node("n1", ["forest"]).node("n1", ["harbor"]).start().await;
+        assert!(matches!(twice, Err(StartError::Node { .. } | StartError::Config(_))));
     });
 }

@@ -1,7 +1,7 @@
 //! "Did you mean": the known word that a wrong one is closest to.
 
 /// The closest candidate, if it is close: a third of the letters may differ, swapped neighbours count once.
-pub(super) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
     let reach = (wrong.chars().count() / 3).max(1);
     known

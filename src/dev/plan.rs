@@ -20,7 +20,7 @@ pub struct Planned {
     /// Port of its admin interface; 0 is chosen by the system.
     pub admin_port: u16,
     /// Its scenes.
-    pub scenes: [PlannedScene; 2],
+    pub scenes: Vec<PlannedScene>,
 }
 
 /// One scene of a plan.
@@ -46,8 +46,8 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// A plan of so many nodes. The admin interfaces get the ports from `base_port` on; 0 lets the system
-    /// choose all of them, and without one the first gets [`PORT_FIRST`] if that is free.
+    /// A plan of so many nodes with two scenes each. The admin interfaces get the ports from `base_port` on; 0 lets the
+    /// system choose all of them, and without one the first gets [`PORT_FIRST`] if that is free.
     ///
     /// # Errors
     ///
@@ -61,10 +61,21 @@ impl Plan {
         };
         let planned = |at: u16| {
             let scene = |id: u16| PlannedScene { id, name: scene_name(id) };
-            let scenes = [scene(2 * at + 1), scene(2 * at + 2)];
+            let scenes = vec![scene(2 * at + 1), scene(2 * at + 2)];
             Ok(Planned { name: format!("n{}", at + 1), admin_port: port(at)?, scenes })
         };
         Ok(Self { nodes: (0..nodes).map(planned).collect::<Result<_, _>>()? })
+    }
+
+    /// The same nodes, with these scenes in place of theirs: the first has the first one, and so on, in turn.
+    #[must_use]
+    pub fn with_scenes(mut self, names: &[&str]) -> Self {
+        self.nodes.iter_mut().for_each(|node| node.scenes.clear());
+        let nodes = self.nodes.len();
+        for ((id, name), at) in (1..).zip(names).zip((0..nodes).cycle()) {
+            self.nodes[at].scenes.push(PlannedScene { id, name: (*name).to_owned() });
+        }
+        self
     }
 
     /// The nodes; the first runs the manager.
@@ -146,6 +157,14 @@ mod tests {
         let names: std::collections::BTreeSet<_> = scenes.iter().map(|scene| &scene.name).collect();
         assert_eq!((scenes.len(), names.len()), (32, 32));
         assert_eq!((scenes[0].name.as_str(), scenes[31].name.as_str()), ("forest", "scene32"));
+    }
+
+    #[test]
+    fn scenes_of_a_game_are_spread_over_the_nodes_in_turn() {
+        let plan = Plan::new(2, Some(0)).expect("a plan").with_scenes(&["pit", "gallery", "crypt"]);
+        let scenes = plan.nodes().iter().flat_map(|node| node.scenes.iter().map(move |scene| (node, scene)));
+        let placed: Vec<_> = scenes.map(|(node, scene)| (node.name.as_str(), scene.id, scene.name.as_str())).collect();
+        assert_eq!(placed, [("n1", 1, "pit"), ("n1", 3, "crypt"), ("n2", 2, "gallery")]);
     }
 
     #[test]
