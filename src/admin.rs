@@ -30,6 +30,7 @@
 //! | `DELETE /api/v1/nodes/{node}/drain` | calls it off |
 //! | `GET /api/v1/moves?limit=` | moves under way and ended |
 //! | `GET /api/v1/events?what=&entity=` | events as server-sent events |
+//! | `GET /api/v1/schema` | types, components and messages of this node's program |
 //! | `GET /health/live`, `/health/ready` | checks for supervisors |
 //! | `GET /metrics` | Prometheus text |
 //!
@@ -51,6 +52,7 @@ use std::any::Any;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
@@ -92,6 +94,8 @@ pub struct Settings {
     pub token: Option<String>,
     /// Renders `/metrics`.
     pub metrics: PrometheusHandle,
+    /// The node's types, as JSON text.
+    pub schema: Arc<str>,
     /// How often the events are asked for while somebody reads them; see [`Settings::new`].
     pub poll_every: Duration,
     /// How often a reader of events gets a sign of life; see [`Settings::new`].
@@ -102,8 +106,9 @@ impl Settings {
     /// Settings with 200 ms between polls, quick enough for people, and 10 s between heartbeats, below
     /// the idle limit of the proxies we know (a guess that holds for nginx and HAProxy defaults).
     #[must_use]
-    pub fn new(node: String, token: Option<String>, metrics: PrometheusHandle) -> Self {
-        Self { node, token, metrics, poll_every: Duration::from_millis(200), heartbeat_every: Duration::from_secs(10) }
+    pub fn new(node: String, token: Option<String>, metrics: PrometheusHandle, schema: Arc<str>) -> Self {
+        let (poll_every, heartbeat_every) = (Duration::from_millis(200), Duration::from_secs(10));
+        Self { node, token, metrics, schema, poll_every, heartbeat_every }
     }
 }
 

@@ -20,6 +20,7 @@ mod wiring;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use slipgate_actors::chronicle::Chronicle;
@@ -32,6 +33,7 @@ use slipgate_actors::manager_seat::Seat;
 use slipgate_actors::types::Types;
 use slipgate_cluster::manager::{JoinRequest, Waits};
 use slipgate_entity::RangeId;
+use slipgate_entity::game::{TypeFaults, Types};
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -67,6 +69,9 @@ pub enum NodeError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The types that are linked into this program do not go together; nothing was started.
+    #[error("{0}")]
+    Types(#[from] TypeFaults),
     /// Something about the disk.
     #[error("{what}: {source}")]
     Disk {
@@ -93,9 +98,12 @@ impl NodeError {
         match self {
             Self::Config(_) => Exit::Usage,
             Self::NotJoined(_) => Exit::Refused,
-            Self::Telemetry(_) | Self::Port { .. } | Self::Disk { .. } | Self::Store(_) | Self::Admin(_) => {
-                Exit::Failed
-            }
+            Self::Telemetry(_)
+            | Self::Port { .. }
+            | Self::Types(_)
+            | Self::Disk { .. }
+            | Self::Store(_)
+            | Self::Admin(_) => Exit::Failed,
         }
     }
 }
@@ -172,7 +180,7 @@ async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError
     let port = TcpPort::new(ports.peers, tcp).map_err(disk("cannot accept peers; data in", &folder))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
 
-    let settings = admin::Settings::new(name.to_string(), read_token(config)?, metrics);
+    let settings = admin::Settings::new(name.to_string(), read_token(config)?, metrics, schema()?);
     let serving =
         admin::serve(ports.admin, desks.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
     let admin_handle = serving.handle();
@@ -274,6 +282,12 @@ impl Node<'_> {
             }
         }
     }
+}
+
+/// The types that are linked in, as JSON text.
+fn schema() -> Result<Arc<str>, TypeFaults> {
+    let schema = slipgate_entity::game::Types::linked()?.schema();
+    Ok(serde_json::to_string(&schema).expect("a schema is plain data").into())
 }
 
 fn read_token(config: &Config) -> Result<Option<String>, NodeError> {

@@ -9,6 +9,9 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 
 use super::{Oracle, Settings, serve};
 
+/// A node with one component.
+const SCHEMA: &str = r#"{"types":[],"components":[{"name":"leaf","version":1,"oldest":1,"fields":[],"handlers":[]}]}"#;
+
 /// Serves until it is dropped.
 pub(crate) struct Live {
     pub(crate) at: SocketAddr,
@@ -32,7 +35,7 @@ impl Live {
         let metrics = PrometheusBuilder::new().build_recorder().handle();
         let settings = Settings {
             poll_every: Duration::from_millis(1),
-            ..Settings::new("n1".into(), token.map(Into::into), metrics)
+            ..Settings::new("n1".into(), token.map(Into::into), metrics, SCHEMA.into())
         };
         let (tell, told) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {

@@ -12,7 +12,7 @@ use super::body::{
     OpenBody, SpawnBody, UnparkBody,
 };
 use super::reply::{self, Rejection};
-use super::{BODY_BYTES_MAX, Oracle, events, health};
+use super::{BODY_BYTES_MAX, Oracle, Settings, events, health};
 
 type Reply = Result<HttpResponse, Rejection>;
 
@@ -44,6 +44,7 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
                     .route(web::post().to(drain::<O>))
                     .route(web::delete().to(cancel_drain::<O>)),
             )
+            .service(at("/api/v1/schema").route(web::get().to(schema)))
             .service(at("/health/live").route(web::get().to(health::live)))
             .service(at("/health/ready").route(web::get().to(health::ready::<O>)))
             .service(at("/metrics").route(web::get().to(health::metrics)))
@@ -101,6 +102,10 @@ async fn close_scene<O: Oracle>(oracle: Data<O>, scene: Path<String>, body: Json
     let CloseBody { clearing, wait, timeout_ms } = body.into_inner();
     in_time(timeout_ms)?;
     asked(&oracle, Question::CloseScene { scene: scene.into_inner(), clearing, wait, timeout_ms }).await
+}
+
+async fn schema(settings: Data<Settings>) -> Reply {
+    Ok(HttpResponse::Ok().content_type("application/json").body(settings.schema.to_string()))
 }
 
 async fn moves<O: Oracle>(oracle: Data<O>, query: Query<MovesQuery>) -> Reply {

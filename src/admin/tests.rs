@@ -9,9 +9,11 @@ use slipgate_proto::admin::{ClusterReport, Event, Outgoing, ProblemKind};
 use super::canned::{self, Canned};
 use super::*;
 
+const SCHEMA: &str = r#"{"types":[],"components":[]}"#;
+
 fn settings() -> Settings {
     let metrics = PrometheusBuilder::new().build_recorder().handle();
-    Settings { poll_every: Duration::from_millis(1), ..Settings::new("n1".into(), None, metrics) }
+    Settings { poll_every: Duration::from_millis(1), ..Settings::new("n1".into(), None, metrics, SCHEMA.into()) }
 }
 
 fn request(method: Method, path: &str) -> TestRequest {
@@ -110,6 +112,7 @@ async fn answers_are_what_is_inside_of_them() {
     assert_eq!(body_of("/api/v1/nodes").await, json!([canned::node()]));
     assert_eq!(body_of("/api/v1/entities").await, json!([canned::row()]));
     assert_eq!(body_of("/api/v1/entities/ann").await["entity"], json!("1.4"));
+    assert_eq!(body_of("/api/v1/schema").await, json!({"types": [], "components": []}));
     assert_eq!(body_of("/api/v1/entities/ann").await["body"], json!({"hp": 10}));
 }
 

@@ -58,6 +58,7 @@ pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
             NodeError::NotJoined(_) => "not_joined",
             NodeError::Telemetry(_)
             | NodeError::Port { .. }
+            | NodeError::Types(_)
             | NodeError::Disk { .. }
             | NodeError::Store(_)
             | NodeError::Admin(_) => "node",

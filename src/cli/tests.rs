@@ -102,12 +102,20 @@ fn options_become_questions() {
         scene: "forest".into(),
         label: Some("w".into()),
         count: 3,
-        data: None,
+        data: Some(r#"{"walker":{"hp":5}}"#.into()),
     };
-    assert_eq!(ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w"]), [spawn]);
+    let data = r#"{"walker": {"hp": 5}}"#;
+    assert_eq!(ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w", "--data", data]), [spawn]);
     let migrate = |entity: &str| Question::Migrate { entity: entity.into(), to: "harbor@n2".into(), timeout_ms: 500 };
     let line = ["migrate", "ann", "bob", "--to", "harbor@n2", "--timeout", "500ms"];
     assert_eq!(ask(&line), [migrate("ann"), migrate("bob")]);
+}
+
+#[test]
+fn the_schema_is_that_of_the_node_where_one_is_named() {
+    let live = Live::start(Canned::friendly());
+    let done = slipgate_in(&BTreeMap::new(), &["schema", "export", "--at", &live.at.to_string()]);
+    assert_eq!((done.out.as_str(), done.code), ("component leaf  version 1\n", ExitCode::SUCCESS));
 }
 
 #[test]
