@@ -26,18 +26,30 @@ pub(super) struct Bodies {
 
 /// Why a message was not applied, or not to its end.
 #[derive(Debug)]
-pub(super) enum NotApplied {
-    /// The entity takes no turns.
-    Parked,
-    /// Its handler panicked.
-    Panicked {
-        /// Name of its type.
-        type_name: TypeName,
-        /// Name of the message.
-        message: &'static str,
-        /// What the panic says, and where.
-        panic: Panic,
-    },
+struct Seats(Runtime<Seat>);
+
+#[derive(Debug)]
+struct Seat {
+    who: Arc<Description>,
+    body: Option<Box<Body>>,
+    due: Option<Moment>,
+}
+
+#[derive(Debug)]
+struct Arrival {
+    body: Box<Body>,
+    from: SceneId,
+    is_parked: bool,
+}
+
+impl Lookup for Bodies {
+    fn find(&self, handle: Handle) -> Result<&Description, LookupError> {
+        self.seats.0.get(handle).map(|seat| &*seat.who)
+    }
+
+    fn handle_of(&self, entity: OnlineId) -> Option<Handle> {
+        self.handle(entity)
+    }
 }
 
 impl Bodies {
@@ -182,14 +194,66 @@ impl Bodies {
         self.put(entity, body);
     }
 
-    pub(super) fn drop_staged(&mut self, entity: OnlineId) {
-        self.staged.remove(&entity);
+    fn who(&self, entity: OnlineId) -> Option<&Description> {
+        self.find(self.handle(entity)?).ok()
     }
 
-    pub(super) fn remove(&mut self, entity: OnlineId) {
-        self.parked.remove(&entity);
-        let handle = self.handles.remove(&entity).expect("only an entity with a body is removed");
-        self.runtime.despawn(handle).expect("a handle lives as long as its body");
+    fn get(&self, entity: OnlineId) -> Option<&Body> {
+        let handle = self.handles.get(&entity)?;
+        self.seats.0.get(*handle).ok()?.body.as_deref()
+    }
+
+    fn put(&mut self, entity: OnlineId, body: Box<Body>) {
+        let seat = Seat { who: body.shared_description(), body: Some(body), due: None };
+        // Capacity is 32 bits, and a slot is retired only after 2^32 lives.
+        let handle = self.seats.0.spawn(seat).expect("a scene's capacity is below the number of slots");
+        let seat = self.seats.0.get_mut(handle).expect("it was put there");
+        let body = seat.body.as_mut().expect("it was put there");
+        body.settle(handle);
+        seat.who = body.shared_description();
+        let (persist, kind) = (seat.who.persist(), seat.who.type_number());
+        let before = self.handles.insert(entity, handle);
+        assert!(before.is_none(), "expected no body of {entity}, found one under {before:?}");
+        self.persistent.insert(persist, entity);
+        self.of_type[kind.index()].insert(entity);
+        self.look_at(entity);
+    }
+
+    /// Lets a body take a turn: out of its seat, so that it can look up the others.
+    fn turn<R>(
+        &mut self,
+        entity: OnlineId,
+        now: Now,
+        run: impl FnOnce(&mut Body, &World<'_>, &mut Vec<Effect>) -> R,
+    ) -> (R, Vec<Effect>) {
+        let handle = *self.handles.get(&entity).expect("the machine speaks of entities that have a body");
+        let seat = self.seats.0.get_mut(handle).expect("a handle lives as long as its body");
+        let mut body = seat.body.take().expect("a body takes one turn at a time");
+        let mut effects = Vec::new();
+        let result = run(&mut body, &self.world(now), &mut effects);
+        self.seats.0.get_mut(handle).expect("a handle lives as long as its body").body = Some(body);
+        self.look_at(entity);
+        (result, effects)
+    }
+
+    fn world(&self, now: Now) -> World<'_> {
+        World { types: &self.types, scene: &self.scene, tick: now.0 / TICK_US, now: Moment(now.0), handles: self }
+    }
+
+    /// Notes where an entity stands, and what of it is due.
+    fn look_at(&mut self, entity: OnlineId) {
+        let takes_turns = !self.parked.contains(&entity) && !self.away.contains_key(&entity);
+        let handle = *self.handles.get(&entity).expect("whoever is looked at has a body");
+        let seat = self.seats.0.get_mut(handle).expect("a handle lives as long as its body");
+        let Some(body) = &seat.body else { return };
+        let due = if takes_turns { body.due() } else { None };
+        if due != seat.due {
+            let before = std::mem::replace(&mut seat.due, due);
+            before.map(|before| self.due.remove(&(before, entity)));
+            due.map(|due| self.due.insert((due, entity)));
+        }
+        let place = body.position().map(|position| [position.x, position.y]);
+        self.grid.place(entity, place);
     }
 }
 

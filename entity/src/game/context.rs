@@ -175,6 +175,16 @@ impl Context<'_> {
         if handle == self.handle() { Ok(&self.body.description) } else { self.world.handles.find(handle) }
     }
 
+    /// An entity of this scene by its number in the cluster; itself, too. None if it does not live here: it may be
+    /// elsewhere.
+    #[must_use]
+    pub fn find(&self, entity: OnlineId) -> Option<&Description> {
+        if entity == self.id() {
+            return Some(&self.body.description);
+        }
+        self.world.handles.find(self.world.handles.handle_of(entity)?).ok()
+    }
+
     /// Sends a message to an entity, wherever it is; to itself, too. One that it does not take comes back.
     ///
     /// # Panics

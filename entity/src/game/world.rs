@@ -43,6 +43,12 @@ pub trait Lookup {
     ///
     /// If it names nobody who lives here.
     fn find(&self, handle: Handle) -> Result<&Description, LookupError>;
+
+    /// The handle of an entity that lives here; none: it does not, or this does not know entities by their ids.
+    fn handle_of(&self, entity: OnlineId) -> Option<Handle> {
+        let _ = entity;
+        None
+    }
 }
 
 /// What the scene tells an entity in a turn.
