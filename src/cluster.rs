@@ -35,6 +35,7 @@ use futures_util::future::{join_all, try_join_all};
 use slipgate_actors::types::Types;
 use slipgate_cluster::NodeName;
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::{Entity, TypeFaults, Types};
 use tempfile::TempDir;
 use thiserror::Error;
 use toml_edit::Value;
@@ -80,7 +81,7 @@ impl Cluster {
 
     /// The entity of that id, for one whose type is known.
     #[must_use]
-    pub fn entity<T>(&self, id: OnlineId) -> Ref<T> {
+    pub fn entity<T: Entity>(&self, id: OnlineId) -> Ref<T> {
         self.first().entity(id)
     }
 
@@ -191,7 +192,7 @@ impl Builder {
         if let Some(level) = &self.log {
             log(level, manager)?;
         }
-        let types = self.types.clone().unwrap_or_else(Types::built_in);
+        let types = self.types.clone().map_or_else(Types::linked, Ok)?;
         let folder = tempfile::Builder::new().prefix("slipgate-").tempdir().map_err(StartError::Folder)?;
         let folder = Arc::new(folder);
         let mut bound: Vec<Bound> = Vec::new();
@@ -236,7 +237,9 @@ impl Builder {
 }
 
 fn log(level: &str, manager: &str) -> Result<(), StartError> {
-    let log = Log { format: Format::Auto, level: level.to_owned(), colour: Colour::Auto };
+    // What entities write is filtered by each node, as `[log] entities` says.
+    let (level, entities) = (level.to_owned(), String::new());
+    let log = Log { format: Format::Auto, level, entities, colour: Colour::Auto };
     // Lines of a thread that belongs to no node are the manager's.
     let label = NodeName::new(manager).map(NodeLabel::from).unwrap_or_default();
     match telemetry::init(&log, label) {
@@ -251,6 +254,9 @@ pub enum StartError {
     /// No node was declared: `.node("n1", ["forest"])`.
     #[error("a cluster needs a node")]
     Empty,
+    /// The types that are linked into this program do not go together.
+    #[error("{0}")]
+    Types(#[from] TypeFaults),
     /// A name or a setting is wrong.
     #[error("{0}")]
     Config(#[from] ConfigErrors),

@@ -46,9 +46,7 @@ pub use serde_json;
 #[doc(hidden)]
 pub mod __private {
     pub use inventory;
-    pub use serde;
-    pub use slipgate_entity::game::*;
-    pub use slipgate_entity::register;
+    pub use slipgate_entity::__private::*;
 }
 
 /// The whole command line, with the entity types that are linked into this program: a game's `main`.

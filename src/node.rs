@@ -124,7 +124,7 @@ pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)], types: 
         files::raise_limit();
         let wish = Wish::of_the_process()?;
         let ports = open(&config)?;
-        let host = Host { types, wish, metrics: wiring::metrics()?, desks: SharedDesk::default() };
+        let host = Host { wish, metrics: wiring::metrics()?, desks: SharedDesk::new(types) };
         live(&config, ports, host).await
     });
     if let Err(error) = &ended {
@@ -135,12 +135,11 @@ pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)], types: 
 
 /// What a node is given by the program that it is part of.
 struct Host {
-    types: Types,
     /// That it stops.
     wish: Wish,
     /// Renders `/metrics`.
     metrics: PrometheusHandle,
-    /// Where its desk is put.
+    /// Where its desk is put, and which types it can host.
     desks: SharedDesk,
 }
 
@@ -158,7 +157,7 @@ fn disk(what: &str, folder: &Path) -> impl FnOnce(std::io::Error) -> NodeError +
 }
 
 async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError> {
-    let Host { types, mut wish, metrics, desks } = host;
+    let Host { mut wish, metrics, desks } = host;
     let (name, folder) = (&config.node.name, config.node.data_folder());
     let clock = NodeClock::start();
     let (seat, keeper) = if config.manager.node == *name {
@@ -180,14 +179,14 @@ async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError
     let port = TcpPort::new(ports.peers, tcp).map_err(disk("cannot accept peers; data in", &folder))?;
     actix_rt::spawn(gate::keep(gate, Box::new(port)));
 
-    let settings = admin::Settings::new(name.to_string(), read_token(config)?, metrics, schema()?);
+    let settings = admin::Settings::new(name.to_string(), read_token(config)?, metrics, schema(desks.types()));
     let serving =
         admin::serve(ports.admin, desks.clone(), settings).map_err(|error| NodeError::Admin(error.to_string()))?;
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
     let request = joining::request(config, &ports.dial, &ports.admin_dial);
     let chronicle = wiring::chronicle(config);
-    let node = Node { config, types, seat, clock, request, desks, standing: tell_standing, chronicle };
+    let node = Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle };
     let ended = loop {
         match node.live_once(&mut wish).await {
             Ok(End::Stopped) => break Ok(()),
@@ -218,7 +217,6 @@ async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError
 /// What stays of a node over its lives in this process.
 struct Node<'a> {
     config: &'a Config,
-    types: Types,
     seat: Option<Seat>,
     clock: NodeClock,
     request: JoinRequest,
@@ -256,8 +254,14 @@ impl Node<'_> {
         let (stage, stages) = watch::channel(Stage::Starting);
         let (tell_over, mut over) = watch::channel(false);
         let (drain, mut orders, teller) = slipgate_actors::drain::channel(name.as_str(), *clock);
-        let outside = Outside { chronicle: self.chronicle.clone(), stage: stages, drain, over: tell_over };
-        let wired = wiring::wire(config, self.types.clone(), seat, *clock, welcome, outside);
+        let outside = Outside {
+            chronicle: self.chronicle.clone(),
+            stage: stages,
+            drain,
+            seen: self.seen.clone(),
+            over: tell_over,
+        };
+        let wired = wiring::wire(config, self.desks.types().clone(), seat, *clock, welcome, outside);
         self.standing.send_replace(Standing::Joined(wired.joined.clone()));
         self.desks.open(wired.desk.clone());
         stage.send_replace(Stage::Working);
@@ -284,10 +288,9 @@ impl Node<'_> {
     }
 }
 
-/// The types that are linked in, as JSON text.
-fn schema() -> Result<Arc<str>, TypeFaults> {
-    let schema = slipgate_entity::game::Types::linked()?.schema();
-    Ok(serde_json::to_string(&schema).expect("a schema is plain data").into())
+/// What the node can host, as JSON text.
+fn schema(types: &Types) -> Arc<str> {
+    serde_json::to_string(&types.schema()).expect("a schema is plain data").into()
 }
 
 fn read_token(config: &Config) -> Result<Option<String>, NodeError> {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use slipgate_actors::types::Types;
 
-use super::failure::Failure;
+use super::failure::{Exit, Failure};
 use crate::node::{self, NodeError};
 
 /// Options of `node`.
@@ -52,17 +52,16 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 ///
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
-    node::run(args.config.clone(), &overrides(&args.set), Types::built_in()).map_err(|error| {
-        let reason = match error {
-            NodeError::Config(_) => "config",
-            NodeError::NotJoined(_) => "not_joined",
-            NodeError::Telemetry(_)
-            | NodeError::Port { .. }
-            | NodeError::Types(_)
-            | NodeError::Disk { .. }
-            | NodeError::Store(_)
-            | NodeError::Admin(_) => "node",
-        };
-        Failure::new(error.exit(), reason, error.to_string())
+    let types = Types::linked();
+    let types = types.map_err(|faults| Failure::new(Exit::Failed, "types", faults.to_string()))?;
+    node::run(args.config.clone(), &overrides(&args.set), types).map_err(|error| match error {
+        NodeError::Config(_) => Failure::new(error.exit(), "config", error.to_string()),
+        NodeError::Telemetry(_) => Failure::new(error.exit(), "node", error.to_string()),
+        NodeError::NotJoined(_)
+        | NodeError::Types(_)
+        | NodeError::Port { .. }
+        | NodeError::Disk { .. }
+        | NodeError::Store(_)
+        | NodeError::Admin(_) => Failure::Logged(error.exit()),
     })
 }

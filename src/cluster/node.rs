@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use slipgate_actors::types::Types;
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::{Entity, Types};
 use slipgate_proto::admin::{Answer, Question};
 
 use super::outcome::{self, Problem};
@@ -67,19 +68,19 @@ impl Node {
     pub async fn find(&self, text: &str) -> Result<Ref, Problem> {
         let question = Question::Show { entity: text.to_owned() };
         let Answer::Entity(report) = self.running.desk().ask(question).await? else { outcome::not_an_answer() };
-        Ok(Ref::attached(outcome::id(&report.entity), self.running.desk().clone()))
+        Ok(Ref::attached(outcome::id(&report.entity), None, self.running.desk().clone()))
     }
 
     /// The entity of that id, for one whose type is known.
     #[must_use]
-    pub fn entity<T>(&self, id: OnlineId) -> Ref<T> {
-        Ref::attached(id, self.running.desk().clone())
+    pub fn entity<T: Entity>(&self, id: OnlineId) -> Ref<T> {
+        Ref::attached(id, Some(T::NAME), self.running.desk().clone())
     }
 
     /// A reference that was read from data, with this node behind it.
     #[must_use]
     pub fn attach<T>(&self, reference: &Ref<T>) -> Ref<T> {
-        self.entity(reference.id())
+        Ref::attached(reference.id(), reference.kind(), self.running.desk().clone())
     }
 
     /// Stops it as a signal would stop a process: everybody moves to other nodes who can, what is accepted is answered.
@@ -134,8 +135,8 @@ impl NodeBuilder {
     /// If the configuration is faulty, or the node cannot start or may not join.
     pub async fn start(self) -> Result<Node, NodeError> {
         let loaded = Config::load(self.config.as_deref(), config::process_env(), &self.settings);
+        let types = self.types.map_or_else(Types::linked, Ok)?;
         let bound = Bound::open(loaded.map_err(NodeError::Config)?.config)?;
-        let types = self.types.unwrap_or_else(Types::built_in);
         Node::ready(bound.run(types, 1, None)?).await
     }
 }

@@ -195,6 +195,12 @@ pub enum SendError {
         /// What cannot be written.
         why: String,
     },
+    /// Neither the entity's type nor any component takes such a message. Nothing was sent.
+    #[error("{why}")]
+    NotTaken {
+        /// What the type takes.
+        why: String,
+    },
     /// It was not accepted, for the reason given.
     #[error(transparent)]
     Refused(#[from] Problem),

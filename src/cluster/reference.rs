@@ -20,6 +20,8 @@ use crate::node::SharedDesk;
 /// is. Two are equal if they name the same entity.
 pub struct Ref<T = Untyped> {
     id: OnlineId,
+    /// Name of its type, where that is known.
+    kind: Option<&'static str>,
     desk: Option<SharedDesk>,
     of: PhantomData<fn() -> T>,
 }
@@ -29,8 +31,12 @@ pub struct Ref<T = Untyped> {
 pub enum Untyped {}
 
 impl<T> Ref<T> {
-    pub(super) fn attached(id: OnlineId, desk: SharedDesk) -> Self {
-        Self { id, desk: Some(desk), of: PhantomData }
+    pub(super) fn attached(id: OnlineId, kind: Option<&'static str>, desk: SharedDesk) -> Self {
+        Self { id, kind, desk: Some(desk), of: PhantomData }
+    }
+
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        self.kind
     }
 
     /// The entity's id, which it keeps over all its moves.
@@ -41,14 +47,13 @@ impl<T> Ref<T> {
 
     /// Sends a message and waits until it is applied.
     ///
-    /// Whether the entity takes it is known where it lives, for a component may have been added to it: what is not
-    /// taken is [`SendError::NotTaken`].
+    /// What neither the entity's type nor any component takes is [`SendError::NotTaken`], where the type is known here.
     ///
     /// # Errors
     ///
     /// If it was not applied, or nobody knows whether it was; says which.
     pub async fn send<M: Message>(&self, message: M) -> Result<(), SendError> {
-        self.send_named(M::NAME, &arguments(&message)?).await
+        self.send_named(M::NAME, &self.arguments(&message)?).await
     }
 
     /// The same, but waits only until the node has accepted it: then it is applied once, after all that was said before.
@@ -57,7 +62,7 @@ impl<T> Ref<T> {
     ///
     /// If it was not accepted.
     pub async fn tell<M: Message>(&self, message: M) -> Result<(), SendError> {
-        self.tell_named(M::NAME, &arguments(&message)?).await
+        self.tell_named(M::NAME, &self.arguments(&message)?).await
     }
 
     /// Sends a message by its name, with its arguments as JSON, and waits until it is applied.
@@ -147,6 +152,16 @@ impl<T> Ref<T> {
         tokio::time::timeout(WAIT, looking).await.unwrap_or_else(|_| Err(outcome::not_so(self.id)))
     }
 
+    fn arguments<M: Message>(&self, message: &M) -> Result<serde_json::Value, SendError> {
+        let arguments = serde_json::to_value(message);
+        let arguments = arguments.map_err(|error| SendError::NotJson { message: M::NAME, why: error.to_string() })?;
+        if let (Some(kind), Some(desk)) = (self.kind, &self.desk) {
+            let taken = desk.types().parse(kind, M::NAME, &arguments.to_string());
+            taken.map_err(|error| SendError::NotTaken { why: error.to_string() })?;
+        }
+        Ok(arguments)
+    }
+
     async fn ask(&self, question: Question) -> Result<Answer, Problem> {
         match &self.desk {
             Some(desk) => Ok(desk.ask(question).await?),
@@ -163,7 +178,7 @@ impl<T> From<&Ref<T>> for OnlineId {
 
 impl<T> Clone for Ref<T> {
     fn clone(&self) -> Self {
-        Self { id: self.id, desk: self.desk.clone(), of: PhantomData }
+        Self { id: self.id, kind: self.kind, desk: self.desk.clone(), of: PhantomData }
     }
 }
 
@@ -201,12 +216,8 @@ impl<T> Serialize for Ref<T> {
 
 impl<'de, T> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { id: OnlineId::deserialize(deserializer)?, desk: None, of: PhantomData })
+        Ok(Self { id: OnlineId::deserialize(deserializer)?, kind: None, desk: None, of: PhantomData })
     }
-}
-
-fn arguments<M: Message>(message: &M) -> Result<serde_json::Value, SendError> {
-    serde_json::to_value(message).map_err(|error| SendError::NotJson { message: M::NAME, why: error.to_string() })
 }
 
 /// Between two looks at an entity.

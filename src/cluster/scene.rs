@@ -34,7 +34,7 @@ impl Scene {
 
     /// A new entity that begins as `own`, with the components that its type lists; `.await` makes it.
     pub fn spawn<T: Entity>(&self, own: T) -> Spawn<T> {
-        self.spawning(T::NAME).with(own)
+        Spawn { kind: Some(T::NAME), ..self.spawning(T::NAME) }.with(own)
     }
 
     /// A new entity of the type of that stable name; `.await` makes it.
@@ -49,7 +49,7 @@ impl Scene {
 
     fn spawning<T>(&self, type_name: &str) -> Spawn<T> {
         let scene = self.clone();
-        Spawn { scene, type_name: type_name.to_owned(), label: None, data: Ok(Map::new()), of: PhantomData }
+        Spawn { scene, type_name: type_name.to_owned(), kind: None, label: None, data: Ok(Map::new()), of: PhantomData }
     }
 }
 
@@ -59,6 +59,7 @@ impl Scene {
 pub struct Spawn<T> {
     scene: Scene,
     type_name: String,
+    kind: Option<&'static str>,
     label: Option<String>,
     data: Result<Map<String, Value>, SpawnError>,
     of: PhantomData<fn() -> T>,
@@ -94,13 +95,13 @@ impl<T> Spawn<T> {
     }
 
     async fn make(self) -> Result<Ref<T>, SpawnError> {
-        let Self { scene: Scene { desk, name }, type_name, label, data, .. } = self;
+        let Self { scene: Scene { desk, name }, type_name, kind, label, data, .. } = self;
         let data = data?;
         let data = (!data.is_empty()).then(|| Value::Object(data).to_string());
         let question = Question::Spawn { type_name, scene: name, label, count: 1, data };
         let Answer::Spawned(rows) = desk.ask(question).await? else { outcome::not_an_answer() };
         let [row] = rows.as_slice() else { outcome::not_an_answer() };
-        Ok(Ref::attached(outcome::id(&row.entity), desk))
+        Ok(Ref::attached(outcome::id(&row.entity), kind, desk))
     }
 }
 

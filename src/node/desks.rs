@@ -3,17 +3,29 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use slipgate_actors::desk::Desk;
+use slipgate_entity::game::Types;
 use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
 
 use crate::admin::Oracle;
 
 /// A handle on the node's desk, over all its lives; cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct SharedDesk {
     desk: Arc<RwLock<Option<Desk>>>,
+    types: Types,
 }
 
 impl SharedDesk {
+    /// The desk of a node that can host these types.
+    pub(crate) fn new(types: Types) -> Self {
+        Self { desk: Arc::default(), types }
+    }
+
+    /// What the node can host.
+    pub(crate) fn types(&self) -> &Types {
+        &self.types
+    }
+
     pub(super) fn open(&self, desk: Desk) {
         *self.desk.write().unwrap_or_else(PoisonError::into_inner) = Some(desk);
     }

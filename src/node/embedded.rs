@@ -49,9 +49,8 @@ impl Bound {
         let (stop, words) = mpsc::channel(WORDS);
         let (tell_ready, ready) = oneshot::channel();
         let (tell_end, ended) = oneshot::channel();
-        let desks = SharedDesk::default();
+        let desks = SharedDesk::new(types);
         let host = Host {
-            types,
             wish: Wish::Program(Some(words)),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             desks: desks.clone(),
