@@ -47,6 +47,7 @@ pub use scene::{Scene, Spawn};
 
 use crate::config::{Colour, Config, ConfigErrors, FileText, Format, Log};
 use crate::game::Crowd;
+use crate::linked;
 use crate::node::NodeError;
 use crate::node::embedded::Bound;
 use crate::telemetry::{self, NodeLabel, TelemetryError};
@@ -192,7 +193,7 @@ impl Builder {
         if let Some(level) = &self.log {
             log(level, manager)?;
         }
-        let types = self.types.clone().map_or_else(Types::linked, Ok)?;
+        let types = self.types.clone().map_or_else(linked::types, Ok)?;
         let folder = tempfile::Builder::new().prefix("slipgate-").tempdir().map_err(StartError::Folder)?;
         let folder = Arc::new(folder);
         let mut bound: Vec<Bound> = Vec::new();

@@ -13,6 +13,7 @@
 //! | [`dev`] | a whole cluster of processes on this machine |
 //! | [`game`] | games that this program links in, for `slipgate dev --game` |
 //! | [`node`] | one node of a cluster |
+//! | [`prelude`] | what a game imports |
 //! | [`signals`] | the wish to stop, from Ctrl-C or a supervisor |
 //! | [`telemetry`] | log lines: flat JSON, or columns for people |
 //! | [`tour`] | moves walkers around under fire, and counts what came of it |
@@ -25,6 +26,7 @@ pub mod cluster;
 pub mod config;
 pub mod dev;
 pub mod game;
+mod linked;
 pub mod node;
 mod parent;
 pub mod prelude;

@@ -67,7 +67,7 @@ pub struct MoveError {
     /// What happened, in one sentence.
     pub text: String,
     /// Where it is, where that is known; else `state` says what is.
-    pub at: Option<Place>,
+    pub at: Option<Box<Place>>,
     /// What state is left, in words.
     pub state: Option<String>,
 }
@@ -153,7 +153,7 @@ pub enum PartError {
 /// Why there is no new entity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpawnError {
-    /// A part cannot be written as JSON: a number that is none, a map whose keys are no text. Nothing was asked.
+    /// A part cannot be written as JSON: a map whose keys are no text. Nothing was asked.
     #[error("{part} cannot be written as JSON: {why}")]
     NotJson {
         /// Name of the part.
@@ -187,7 +187,7 @@ pub enum SendError {
     /// No answer came in time. The message is applied once, as soon as its way is free.
     #[error("no answer came in time; it is applied as soon as its way is free")]
     Late,
-    /// It cannot be written as JSON: a number that is none, a map whose keys are no text. Nothing was sent.
+    /// It cannot be written as JSON: a map whose keys are no text. Nothing was sent.
     #[error("{message} cannot be written as JSON: {why}")]
     NotJson {
         /// Name of the message.
@@ -246,7 +246,7 @@ pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
         (_, _) => ProblemKind::Unavailable,
     };
     let text = text.unwrap_or_else(|| format!("the move ended as {reason}"));
-    Err(MoveError { kind, reason, text, at: at.as_deref().and_then(Place::read), state: None })
+    Err(MoveError { kind, reason, text, at: at.as_deref().and_then(Place::read).map(Box::new), state: None })
 }
 
 pub(super) fn shown(report: EntityReport) -> Shown {

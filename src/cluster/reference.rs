@@ -97,10 +97,8 @@ impl<T> Ref<T> {
     /// If it does not; says why, and where the entity is, as far as that is known.
     pub async fn move_to(&self, scene: &str) -> Result<Moved, MoveError> {
         let question = Question::Migrate { entity: self.id.to_string(), to: scene.to_owned(), timeout_ms: WAIT_MS };
-        match self.ask(question).await? {
-            Answer::Move(report) => outcome::moved(report),
-            _ => outcome::not_an_answer(),
-        }
+        let Answer::Move(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        outcome::moved(report)
     }
 
     /// Ends the entity for good.
@@ -127,10 +125,9 @@ impl<T> Ref<T> {
     ///
     /// If it is not found.
     pub async fn show(&self) -> Result<Shown, Problem> {
-        match self.ask(Question::Show { entity: self.id.to_string() }).await? {
-            Answer::Entity(report) => Ok(outcome::shown(report)),
-            _ => outcome::not_an_answer(),
-        }
+        let question = Question::Show { entity: self.id.to_string() };
+        let Answer::Entity(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        Ok(outcome::shown(report))
     }
 
     /// Looks at it until it is as wanted: for what comes about by itself, such as a move that its own handlers ask for.
@@ -223,5 +220,5 @@ impl<'de, T> Deserialize<'de> for Ref<T> {
 /// Between two looks at an entity.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// How long an outcome is waited for, in milliseconds: as long as the command line waits.
-const WAIT_MS: u64 = WAIT.as_millis() as u64;
-const WAIT: Duration = Duration::from_secs(10);
+const WAIT_MS: u64 = 10_000;
+const WAIT: Duration = Duration::from_millis(WAIT_MS);
