@@ -1,4 +1,7 @@
-//! The `slipgate` program: runs a node, or asks one.
+//! The `slipgate` program: runs a node, or asks one. It links in the arena, for `slipgate dev --game arena`.
+
+#[path = "../examples/arena/game.rs"]
+mod arena;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 //! | checked | in |
 //! |---|---|
 //! | each `slipgate ...` and `cargo run ... -- ...` of a console block, each `slipgate ...` in backticks | README.md |
+//! | the program, which is an example | README.md |
 //! | each source file in backticks | ARCHITECTURE.md |
 //! | each relative link, with its heading if it names one | README.md, ARCHITECTURE.md, CHANGELOG.md, docs |
 //!
@@ -42,6 +43,16 @@ fn a_command_that_does_not_parse_is_caught() {
 fn words_are_split_as_a_shell_does() {
     let split = words(r#"slipgate send ann hit '{"hp": 5}' --count 3"#);
     assert_eq!(split, ["slipgate", "send", "ann", "hit", r#"{"hp": 5}"#, "--count", "3"]);
+}
+
+#[test]
+fn the_program_of_the_readme_is_the_example() {
+    let (readme, example) = (read("README.md"), read("examples/hello.rs"));
+    let lines = example.lines().skip_while(|line| !line.starts_with("#![")).skip(2);
+    let head = example.lines().take_while(|line| !line.starts_with("#!["));
+    let program: Vec<_> = head.chain(lines).collect();
+    assert!(readme.contains(&format!("```rust\n{}\n```\n", program.join("\n"))), "{}", program.join("\n"));
+    assert!(program.len() <= 45, "{} lines are more than a reader takes in at once", program.len());
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn help_lists_every_command_and_is_data() {
         "watch",
         "health",
         "config",
+        "schema",
         "completions",
     ];
     for command in commands {
@@ -56,6 +57,7 @@ fn wrong_usage_ends_with_2_and_names_what_is_wrong() {
     check(&["nodes", "--timeout", "11m"], "it must be 1ms to 10m");
     check(&["spawn", "walker"], "--scene <SCENE>");
     check(&["spawn", "walker", "--scene", "forest", "--count", "0"], "0 is not in 1..=10000");
+    check(&["spawn", "walker", "--scene", "forest", "--data", "[]"], "it is no JSON object");
     check(&["spawn", "walker", "--scene", ""], "a value is required for '--scene <SCENE>'");
     check(&["show", ""], "a value is required for '<ENTITY>'");
     check(&["send", "ann"], "<NAME>");
@@ -199,4 +201,21 @@ fn a_pipe_that_is_closed_early_is_no_failure() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && err.is_empty(), "{line:?}: {} {err}", output.status);
     }
+}
+
+#[test]
+fn a_game_that_is_not_linked_in_is_told_with_those_that_are() {
+    let expected = "error: there is no game \"arean\" in this program; did you mean arena?\n  there is arena\n  \
+                    try:  slipgate dev --help\n";
+    offline(&["dev", "--game", "arean"]).fails(3, expected);
+}
+
+#[test]
+fn the_schema_of_a_program_tells_what_is_linked_in() {
+    let schema = offline(&["schema", "export", "-o", "json"]).ends(0).object();
+    let names = |list: &str| schema[list].as_array().expect("a list").iter().map(|part| part["name"].clone()).collect();
+    let (types, components): (Vec<_>, Vec<_>) = (names("types"), names("components"));
+    assert!(types.contains(&"fighter".into()) && components.contains(&"health".into()), "{types:?} {components:?}");
+    let text = offline(&["schema", "export"]).ends(0).out;
+    assert!(text.contains("\n  takes hit { damage: u32, by: OnlineId }  from the cluster\n"), "{text}");
 }

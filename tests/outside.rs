@@ -1,0 +1,56 @@
+//! A crate outside the workspace that depends on `slipgate` alone builds, has its types, and runs its game.
+//!
+//! It is copied out of the repository and built with the workspace's lock file and into its target folder: what is built
+//! there already is not built again, and nothing is downloaded.
+
+#[path = "support/command.rs"]
+mod command;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+#[test]
+fn a_game_of_its_own_builds_and_runs_with_slipgate_as_its_only_dependency() {
+    let program = build();
+    let run = |arguments: &[&str]| command::run_well(Command::new(&program).args(arguments), RUN);
+
+    let schema: Value = serde_json::from_str(&run(&["schema", "export", "-o", "json"])).expect("JSON");
+    let types = schema["types"].as_array().expect("a list").iter().map(|kind| kind["name"].as_str());
+    let types: Vec<_> = types.collect();
+    assert!(types.contains(&Some("kettle")) && types.contains(&Some("guest")), "{types:?}");
+
+    run(&["dev", "--game", "teahouse", "--nodes", "2", "--base-port", "0", "--exit"]);
+}
+
+/// Builds it and gives its program.
+fn build() -> PathBuf {
+    let (root, target) = (Path::new(env!("CARGO_MANIFEST_DIR")), target());
+    let (here, copy) = (root.join("tests/outside"), target.join("outside"));
+    fs::create_dir_all(copy.join("src")).expect("a folder");
+    let manifest = fs::read_to_string(here.join("Cargo.toml")).expect("its manifest");
+    let manifest = manifest.replace("path = \"../..\"", &format!("path = {:?}", root.display().to_string()));
+    fs::write(copy.join("Cargo.toml"), manifest).expect("written");
+    fs::copy(here.join("src/main.rs"), copy.join("src/main.rs")).expect("copied");
+    // Without the packages that it does not need, the lock file is good as it is.
+    fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock")).expect("copied");
+    let cargo = option_env!("CARGO").unwrap_or("cargo");
+    let mut build = Command::new(cargo);
+    build.args(["build", "--offline", "--manifest-path"]).arg(copy.join("Cargo.toml"));
+    build.arg("--target-dir").arg(&target);
+    command::run_well(&mut build, BUILD);
+    target.join("debug/teahouse")
+}
+
+/// The folder that this test was built into.
+fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("this program");
+    test.ancestors().nth(3).expect("target/debug/deps").to_owned()
+}
+
+/// Long enough for a machine that has to build all of it, and does other things.
+const BUILD: Duration = Duration::from_mins(20);
+const RUN: Duration = Duration::from_mins(1);
