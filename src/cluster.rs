@@ -47,7 +47,6 @@ pub use scene::{Scene, Spawn};
 
 use crate::config::{Colour, Config, ConfigErrors, FileText, Format, Log};
 use crate::game::Crowd;
-use crate::linked;
 use crate::node::NodeError;
 use crate::node::embedded::Bound;
 use crate::telemetry::{self, NodeLabel, TelemetryError};
@@ -136,14 +135,24 @@ impl Cluster {
 /// A cluster to be: its nodes with their scenes, and what is not as usual.
 ///
 /// ```
+/// use slipgate::prelude::*;
+///
+/// #[derive(Entity, Default, Debug)]
+/// struct Player {
+///     gold: u32,
+/// }
+/// impl Behaviour for Player {}
+///
+/// # fn main() {
 /// # slipgate::block_on(async {
-/// let cluster = slipgate::Cluster::builder().node("n1", ["forest"]).node("n2", ["harbor"]).start().await?;
-/// let ann = cluster.scene("forest").spawn_named("walker").label("ann").await?;
+/// let cluster = Cluster::builder().node("n1", ["forest"]).node("n2", ["harbor"]).start().await?;
+/// let ann = cluster.scene("forest").spawn(Player { gold: 5 }).label("ann").await?;
 /// let moved = ann.move_to("harbor").await?;
 /// assert_eq!(moved.to.to_string(), "harbor@n2");
 /// cluster.stop().await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
+/// # }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
@@ -193,7 +202,7 @@ impl Builder {
         if let Some(level) = &self.log {
             log(level, manager)?;
         }
-        let types = self.types.clone().map_or_else(linked::types, Ok)?;
+        let types = self.types.clone().map_or_else(Types::linked, Ok)?;
         let folder = tempfile::Builder::new().prefix("slipgate-").tempdir().map_err(StartError::Folder)?;
         let folder = Arc::new(folder);
         let mut bound: Vec<Bound> = Vec::new();

@@ -26,7 +26,6 @@ pub mod cluster;
 pub mod config;
 pub mod dev;
 pub mod game;
-mod linked;
 pub mod node;
 mod parent;
 pub mod prelude;

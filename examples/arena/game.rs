@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   lair --timer--> monster --timer: Growl--> fighters around
-//!   fighter --Shoot--> arrow (remembers a handle) --timer: Land--> the handle still names somebody? Hit : Missed
+//!   fighter --Shoot--> arrow (remembers a handle) --timer: Land--> the handle still names somebody? Strike : Missed
 //!   monster dies --> pouch --Loot--> the fighter who did it
 //!   fighter --timer: Wander--> the next scene, perhaps on another node
 //! ```
@@ -49,7 +49,7 @@ impl Default for Health {
 
 /// An arrow has hit.
 #[derive(Message, Debug)]
-pub(crate) struct Hit {
+pub(crate) struct Strike {
     /// Points that it takes.
     pub(crate) damage: u32,
     /// Who shot it.
@@ -66,12 +66,12 @@ pub(crate) struct Fall {
 #[handlers]
 impl Health {
     #[from(cluster)]
-    fn hit(&mut self, hit: Hit, cx: &mut Context<'_>) {
+    fn strike(&mut self, strike: Strike, cx: &mut Context<'_>) {
         self.hits += 1;
         if self.hp > 0 {
-            self.hp = self.hp.saturating_sub(hit.damage);
+            self.hp = self.hp.saturating_sub(strike.damage);
             if self.hp == 0 {
-                cx.send(cx.id(), Fall { by: hit.by });
+                cx.send(cx.id(), Fall { by: strike.by });
             }
         }
     }
@@ -239,7 +239,7 @@ impl Arrow {
     fn land(&mut self, _: Land, cx: &mut Context<'_>) {
         let Some(by) = self.by else { return cx.despawn() };
         match cx.lookup(self.target).map(Description::online) {
-            Ok(target) => cx.send(target, Hit { damage: 10, by }),
+            Ok(target) => cx.send(target, Strike { damage: 10, by }),
             Err(_) => cx.send(by, Missed),
         }
         cx.despawn();

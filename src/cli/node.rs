@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Args;
+use slipgate_entity::game::Types;
 
 use super::failure::{Exit, Failure};
-use crate::linked;
 use crate::node::{self, NodeError};
 
 /// Options of `node`.
@@ -52,7 +52,7 @@ pub(super) fn overrides(set: &[Override]) -> Vec<(String, String)> {
 ///
 /// If it cannot start.
 pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
-    let types = linked::types();
+    let types = Types::linked();
     let types = types.map_err(|faults| Failure::new(Exit::Failed, "types", faults.to_string()))?;
     node::run(args.config.clone(), &overrides(&args.set), types).map_err(|error| match error {
         NodeError::Config(_) => Failure::new(error.exit(), "config", error.to_string()),

@@ -3,11 +3,11 @@
 use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::Value;
+use slipgate_entity::game::Types;
 
 use super::console::{Console, printable};
 use super::failure::{Exit, Failure};
 use crate::client::Client;
-use crate::linked;
 
 /// What to do with the schema.
 #[derive(Subcommand, Clone, Debug)]
@@ -26,7 +26,7 @@ pub fn run(command: &SchemaCommand, node: Option<&Client>, console: &mut Console
     let schema: Value = match node {
         Some(client) => client.get("/api/v1/schema")?,
         None => {
-            let types = linked::types();
+            let types = Types::linked();
             let types = types.map_err(|faults| Failure::new(Exit::Failed, "types", faults.to_string()))?;
             serde_json::to_value(types.schema()).expect("a schema is plain data")
         }

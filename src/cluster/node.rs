@@ -11,7 +11,6 @@ use super::outcome::{self, Problem};
 use super::{Ref, Scene};
 use crate::admin::Oracle;
 use crate::config::{self, Config};
-use crate::linked;
 use crate::node::NodeError;
 use crate::node::embedded::{Bound, Embedded};
 
@@ -136,7 +135,7 @@ impl NodeBuilder {
     /// If the configuration is faulty, or the node cannot start or may not join.
     pub async fn start(self) -> Result<Node, NodeError> {
         let loaded = Config::load(self.config.as_deref(), config::process_env(), &self.settings);
-        let types = self.types.map_or_else(linked::types, Ok)?;
+        let types = self.types.map_or_else(Types::linked, Ok)?;
         let bound = Bound::open(loaded.map_err(NodeError::Config)?.config)?;
         Node::ready(bound.run(types, 1, None)?).await
     }

@@ -3,13 +3,18 @@
 use std::net::TcpStream;
 
 use serde_json::json;
+use slipgate_walker::Walker;
 
 use super::*;
 use crate::block_on;
 
+fn walkers() -> Types {
+    Types::builder().entity::<Walker>().build().expect("the walker is a type")
+}
+
 async fn two_nodes() -> Cluster {
     let builder = Cluster::builder().node("n1", ["forest"]).node("n2", ["harbor"]);
-    builder.start().await.expect("a cluster")
+    builder.types(walkers()).start().await.expect("a cluster")
 }
 
 #[test]
@@ -24,7 +29,7 @@ fn an_entity_is_spawned_spoken_to_moved_looked_at_and_ended() {
         ann.send_named("hit", &json!({ "hp": 1 })).await.expect("applied, and so is all before");
         let shown = ann.show().await.expect("shown");
         assert_eq!((shown.at, shown.epoch, shown.applied), (moved.to, moved.epoch, 3));
-        assert_eq!((shown.label.as_deref(), shown.state["hp"].as_i64()), (Some("ann"), Some(93)));
+        assert_eq!((shown.label.as_deref(), shown.state["own"]["hp"].as_i64()), (Some("ann"), Some(93)));
         ann.despawn().await.expect("gone");
         assert_eq!(ann.send_named("hit", &json!({ "hp": 5 })).await, Err(SendError::Dead));
         cluster.stop().await.expect("a clean end");
@@ -44,7 +49,7 @@ fn what_stopped_has_left_neither_thread_nor_port_nor_folder() {
     };
     block_on(async {
         let builder = Cluster::builder().node("leaver1", ["forest"]).node("leaver2", ["harbor"]);
-        let cluster = builder.start().await.expect("a cluster");
+        let cluster = builder.types(walkers()).start().await.expect("a cluster");
         cluster.scene("forest").spawn_named("walker").await.expect("spawned");
         let admin = cluster.node("leaver1").expect("declared").admin().to_owned();
         assert_eq!((folders(), threads(), TcpStream::connect(&admin).is_ok()), (1, 2, true));

@@ -217,5 +217,5 @@ fn the_schema_of_a_program_tells_what_is_linked_in() {
     let (types, components): (Vec<_>, Vec<_>) = (names("types"), names("components"));
     assert!(types.contains(&"fighter".into()) && components.contains(&"health".into()), "{types:?} {components:?}");
     let text = offline(&["schema", "export"]).ends(0).out;
-    assert!(text.contains("\n  takes hit { damage: u32, by: OnlineId }  from the cluster\n"), "{text}");
+    assert!(text.contains("\n  takes strike { damage: u32, by: OnlineId }  from the cluster\n"), "{text}");
 }
