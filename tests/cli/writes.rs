@@ -2,8 +2,9 @@
 
 use crate::dev_cluster::{DevCluster, Done};
 
-const NO_SUCH_MESSAGE: &str = "error: no type takes a message named \"fly\"; there are step, hit, note, greet, stumble\n  \
-                               nothing was sent\n  try:  slipgate send --help\n";
+const NO_SUCH_MESSAGE: &str = "error: nobody takes a message named \"fly\", did you mean \"fall\"?; there are fall, gone, \
+                               greet, growl, hatch, hit, land, loosed, loot, missed, note, shoot, step, strike, stumble, \
+                               think, wander\n  nothing was sent\n  try:  slipgate send --help\n";
 
 const STEP: &str = r#"{"dx":1,"dy":0}"#;
 
@@ -21,8 +22,8 @@ fn a_spawn_that_cannot_be_says_what_there_is() {
     let cluster = DevCluster::shared();
     cluster.ask(&["spawn", "orc", "--scene", "forest"]).fails(
         3,
-        "error: there is no type \"orc\"; there is walker\n  nothing was spawned\n  \
-         try:  slipgate spawn walker --scene ...\n",
+        "error: there is no type \"orc\"; there is arrow, fighter, lair, monster, pouch, walker\n  nothing was spawned\n  \
+         try:  slipgate schema export\n",
     );
     cluster.ask(&["spawn", "walker", "--scene", "nowhere"]).fails(
         3,
