@@ -11,7 +11,7 @@
 //! | [`client`] | asks an admin interface, blocking |
 //! | [`config`] | `cluster.toml`, environment and flags, as checked values with their origins |
 //! | [`dev`] | a whole cluster of processes on this machine |
-//! | [`game`] | games that this program links in, for `slipgate dev --game` |
+//! | [`mod@game`] | games that this program links in, for `slipgate dev --game` |
 //! | [`node`] | one node of a cluster |
 //! | [`prelude`] | what a game imports |
 //! | [`signals`] | the wish to stop, from Ctrl-C or a supervisor |
