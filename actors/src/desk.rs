@@ -36,6 +36,7 @@ use slipgate_cluster::manager::{ManagerReply, SceneRefusal};
 use slipgate_cluster::message::{Control, ManagerMessage, Message as Said, Nonce, ToolMessage};
 use slipgate_cluster::{Envelope, NodeName, Place, Port, Record};
 use slipgate_entity::SceneId;
+use slipgate_entity::game::Types;
 use slipgate_proto::admin::{Answer, Problem, ProblemKind, Question};
 use slipgate_proto::codec;
 use tokio::sync::{oneshot, watch};
@@ -51,7 +52,6 @@ use crate::post::Post;
 use crate::router::RouterActor;
 use crate::scenes::Scenes;
 use crate::scenes::keeper::SceneKeeper;
-use crate::types::Types;
 
 /// Questions open at once; more are told to come back.
 pub const OPEN_MAX: usize = 1024;

@@ -33,7 +33,7 @@
 //! | [`scene`] | a scene: its entities' bodies and their machine |
 //! | [`scenes`] | the scenes of this node; opening and ending those made at run time |
 //! | [`transport`] | the seam to the network |
-//! | [`types`] | entity types by their stable names |
+//! | [`voices`] | what entities write into the log |
 
 pub mod budget;
 pub mod chronicle;
@@ -55,4 +55,4 @@ mod rows;
 pub mod scene;
 pub mod scenes;
 pub mod transport;
-pub mod types;
+pub mod voices;

@@ -175,11 +175,26 @@ impl RouterActor {
                     report.busy += 1;
                     report.busy_at.push(position);
                 }),
-                Output::Applied(ticket) => self.answered(ticket, |report| &mut report.applied),
-                Output::Unknown(ticket) => self.answered(ticket, |report| &mut report.unknown),
-                Output::Dead(ticket) => self.answered(ticket, |report| &mut report.dead),
-                Output::Failed(ticket) => self.answered(ticket, |report| &mut report.failed),
-                Output::Parked(ticket) => self.answered(ticket, |report| &mut report.parked),
+                Output::Applied(ticket) => self.note(ticket, |report, _| {
+                    report.applied += 1;
+                    report.open -= 1;
+                }),
+                Output::Unknown(ticket) => self.note(ticket, |report, _| {
+                    report.unknown += 1;
+                    report.open -= 1;
+                }),
+                Output::Dead(ticket) => self.note(ticket, |report, _| {
+                    report.dead += 1;
+                    report.open -= 1;
+                }),
+                Output::Failed(ticket) => self.note(ticket, |report, _| {
+                    report.failed += 1;
+                    report.open -= 1;
+                }),
+                Output::Parked(ticket) => self.note(ticket, |report, _| {
+                    report.parked += 1;
+                    report.open -= 1;
+                }),
             }
         }
         self.outputs = out;
@@ -190,13 +205,6 @@ impl RouterActor {
         let Some(batch) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
         let index = usize::try_from(ticket & INDEX_MAX).unwrap_or(usize::MAX);
         change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
-    }
-
-    fn answered(&mut self, ticket: Ticket, count: impl FnOnce(&mut SendReport) -> &mut u32) {
-        self.note(ticket, |report, _| {
-            *count(report) += 1;
-            report.open -= 1;
-        });
     }
 
     /// Hands a new view in before the tick that acts on it.

@@ -14,19 +14,20 @@ mod bodies;
 mod closing;
 mod evacuating;
 mod meters;
-mod panic;
 mod question;
 mod room;
 mod story;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::message::Message as Said;
-use slipgate_cluster::scene::{Answer, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
+use slipgate_cluster::scene::{Answer, Departure, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
 use slipgate_cluster::{Envelope, Now, Own, Session, evacuation};
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::{SceneInfo, Types};
 
 use self::bodies::Bodies;
 pub use self::closing::CloseScene;
@@ -34,14 +35,14 @@ use self::closing::Told;
 pub use self::evacuating::{Cause, Evacuate, HowFar, Remaining};
 use self::evacuating::{Evacuating, Watch};
 use self::meters::Meters;
-use self::panic::Delivery;
 pub use self::question::{
-    AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnOrder, Spawned,
-    UnparkAnswer,
+    AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnError,
+    SpawnOrder, Spawned, UnparkAnswer,
 };
 use self::room::Room;
 use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
+use self::turns::{Delivery, Wishes};
 use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, Register};
@@ -50,7 +51,7 @@ use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
 use crate::rows::{self, Rows};
 use crate::scenes::keeper::SceneKeeper;
-use crate::types::Types;
+use crate::voices::Voices;
 
 /// The directory's answer to a registration.
 #[derive(Debug, Message)]
@@ -90,6 +91,8 @@ pub struct Surroundings {
     pub clock: NodeClock,
     /// The types that it can host.
     pub types: Types,
+    /// What of what entities say goes into the log.
+    pub voices: Voices,
     /// The node's directory.
     pub directory: Mailbox<DirectoryActor>,
     /// The router of the same arbiter.
@@ -108,6 +111,10 @@ pub struct SceneActor {
     on_panic: OnPanic,
     room: Room,
     bodies: Bodies,
+    wishes: Wishes,
+    /// Spawns whose entities could not live, and why.
+    unfit: BTreeMap<Ticket, String>,
+    voices: Voices,
     around: Surroundings,
     mailbox: Option<Mailbox<SceneActor>>,
     asked: BTreeMap<Ticket, question::Asker>,
@@ -135,12 +142,17 @@ impl SceneActor {
     #[must_use]
     pub fn new(settings: Settings, around: Surroundings, first_generation: u32) -> Self {
         let (me, on_panic) = (settings.me, settings.on_panic);
+        let view = around.post.view();
+        let scene = SceneInfo { id: me.scene, name: view.scene_text(me.scene), node: view.node_text(me.session.node) };
         Self {
             machine: Scene::new(settings),
             me,
             on_panic,
             room: Room::new(around.post.budget()),
-            bodies: Bodies::new(me.scene, first_generation, around.types.clone()),
+            bodies: Bodies::new(scene, first_generation, around.types.clone()),
+            wishes: Wishes::default(),
+            unfit: BTreeMap::new(),
+            voices: around.voices.clone(),
             around,
             mailbox: None,
             asked: BTreeMap::new(),
@@ -187,16 +199,17 @@ impl SceneActor {
         for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
             self.step(input, now);
         }
+        self.fire_due(now);
         self.evacuate(now);
         self.tell_keeper();
         self.answer_watches();
-        self.step(Input::Flush, now);
-        // What entities of the scene said to each other has been applied, and may have been answered.
+        // What entities of the scene said to each other has been applied then, and may have been answered.
         for _ in 0..ANSWERS {
-            if !self.machine.has_said() {
+            let granted = self.grant_wishes(now);
+            self.step(Input::Flush, now);
+            if !granted && !self.machine.has_said() {
                 break;
             }
-            self.step(Input::Flush, now);
         }
         self.room.settle(self.machine.waits());
         // The next turn has about as many, mostly.
@@ -204,7 +217,8 @@ impl SceneActor {
         self.around.post.send(std::mem::replace(&mut self.letters, room));
     }
 
-    fn step(&mut self, input: Input, now: Now) {
+    fn step(&mut self, mut input: Input, now: Now) {
+        self.prepare(&mut input, now);
         // A step within a step, for what a handler sends, finds no room kept and makes its own.
         let mut out = std::mem::take(&mut self.outputs);
         if let Some(allowed) = self.room.make(self.machine.waits()) {
@@ -223,43 +237,35 @@ impl SceneActor {
                 self.apply(Delivery { entity, sender, message, payload }, now);
             }
             Output::Park { entity } => self.bodies.park(entity),
-            Output::Unpark { entity } => self.bodies.unpark(entity),
+            Output::Unpark { entity } => {
+                self.bodies.unpark(entity);
+                self.come_in(entity, now);
+            }
             Output::Register { ticket, label } => {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
                 self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
             }
-            Output::Create { entity, identity, .. } => {
-                self.bodies.create(entity, &identity);
-                self.news_of(entity);
-            }
-            Output::Encode { entity } => {
-                let encoded = self.bodies.encode(entity);
-                self.step(
-                    encoded.map_or_else(
-                        |reason| Input::NotEncoded { entity, reason },
-                        |body| Input::Encoded { entity, body },
-                    ),
-                    now,
-                );
-            }
+            Output::Create { ticket, entity, identity } => self.create(ticket, entity, &identity, now),
+            Output::Encode { entity } => self.encode(entity, now),
             Output::Decode { entity, prepare } => {
-                let result = self.bodies.stage(entity, &prepare.image);
+                let result = self.bodies.stage(entity, &prepare.image, prepare.from.scene, now);
                 self.step(Input::Decoded { entity, label: prepare.label, result }, now);
             }
             Output::Install { entity } => {
-                self.bodies.install(entity);
+                let turned = self.bodies.install(entity, now);
+                self.turned(entity, turned, now);
                 self.news_of(entity);
             }
             Output::DropStaged { entity } => self.bodies.drop_staged(entity),
-            Output::Remove { entity, .. } => {
-                self.bodies.remove(entity);
+            Output::Remove { entity, why } => {
+                self.remove(entity, matches!(why, Departure::Moved(_)), now);
                 self.news(evacuation::Input::Gone(entity));
             }
             Output::Adopt(orphans) => self.around.router.tell(Adopt(orphans)),
             Output::Bounced { entity, to, payload, why } => self.give_back(entity, (to, &payload), why, now),
             Output::Send { to, message } => self.write(to, message),
             Output::Answer { ticket, answer } => self.answer(ticket, answer),
-            Output::Event(event) => self.report(event),
+            Output::Event(event) => self.report(event, now),
         }
     }
 
@@ -275,15 +281,23 @@ impl SceneActor {
     }
 
     fn answer(&mut self, ticket: Ticket, answer: Answer) {
+        self.wishes.not_born(ticket);
+        let unfit = self.unfit.remove(&ticket);
         match self.asked.remove(&ticket) {
             Some(question::Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),
+            Some(question::Asker::Spawn(reply)) if let Some(reason) = unfit => {
+                drop(reply.send(Err(SpawnError::Unfit { reason })));
+            }
             Some(asker) => asker.answer(answer),
             None => {}
         }
     }
 
-    fn report(&mut self, event: Event) {
+    fn report(&mut self, event: Event, now: Now) {
         Self::measure(&event);
+        if let Event::MoveEnded { done, .. } = &event {
+            self.move_ended(done, now);
+        }
         self.names.look_at(self.around.post.view());
         let story = Story::new(event, self.me, self.around.clock.unix_ms(), &mut self.names);
         story.log();

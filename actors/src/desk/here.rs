@@ -6,6 +6,7 @@ use slipgate_cluster::Own;
 
 use slipgate_cluster::moves::MoveError;
 use slipgate_cluster::scene::SpawnRefusal;
+use slipgate_entity::game::{Data, Types};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{Answer, Cursor, EntityRow, LostRow, Problem, ProblemKind, Question};
 use tokio::sync::oneshot;
@@ -18,7 +19,7 @@ use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
 use crate::directory::{AskLost, LostEntity};
 use crate::mailbox::Mailbox;
-use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, SpawnOrder};
+use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, SpawnError, SpawnOrder};
 
 impl Office {
     pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
@@ -32,9 +33,8 @@ impl Office {
             Question::Lost { limit } => self.lost_here(limit).await,
             Question::Find { text, limit } => self.list(None, Some(text), limit).await,
             Question::Show { entity } => self.show(parse(&entity)?).await,
-            Question::Spawn { type_name, data: Some(_), .. } => Err(takes_no_data(&type_name)),
-            Question::Spawn { type_name, scene, label, count, data: None } => {
-                self.spawn(&type_name, &scene, label, count).await
+            Question::Spawn { type_name, scene, label, count, data } => {
+                self.spawn(&type_name, &scene, Wanted { label, count, data }).await
             }
             Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => {
@@ -119,11 +119,14 @@ impl Office {
         Ok(Answer::Entity(self.entity_report(scene, &found, body)))
     }
 
-    async fn spawn(&self, type_name: &str, scene: &str, label: Option<String>, count: u32) -> Result<Answer, Problem> {
+    async fn spawn(&self, type_name: &str, scene: &str, wanted: Wanted) -> Result<Answer, Problem> {
+        let Wanted { label, count, data } = wanted;
         check_spawn(label.as_deref(), count)?;
-        if self.around.types.get(type_name).is_none() {
-            return Err(unknown_type(type_name, &self.around.types.names()));
+        if self.around.types.entity(type_name).is_none() {
+            return Err(unknown_type(type_name, &self.around.types));
         }
+        let data = data.as_deref().map_or(Ok(Data::default()), Data::from_json);
+        let data = data.map_err(|error| unfit(type_name, &error.to_string()))?;
         let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
         let mailbox = self.around.scenes.get(id).ok_or_else(|| no_scene_here(scene))?;
         let order = |number: u32| {
@@ -131,6 +134,7 @@ impl Office {
             let (reply, spawned) = oneshot::channel();
             mailbox.tell(AskScene(scene::Question::Spawn(SpawnOrder {
                 type_name: type_name.to_owned(),
+                data: data.clone(),
                 label: label.clone(),
                 reply,
             })));
@@ -141,7 +145,12 @@ impl Office {
         for (label, spawned) in orders {
             let entity = match spawned.await.map_err(|_| unavailable("stopping", "the node is stopping"))? {
                 Ok(entity) => entity,
-                Err(refusal) => return Err(not_spawned(refusal, &self.scene_name(id), &rows, count)),
+                Err(SpawnError::Refused(refusal)) => {
+                    return Err(not_spawned(refusal, &self.scene_name(id), &rows, count));
+                }
+                Err(SpawnError::Unfit { reason }) => {
+                    return Err(Problem { state: Some(spawned_so_far(&rows, count)), ..unfit(type_name, &reason) });
+                }
             };
             rows.push(EntityRow {
                 entity: entity.to_string(),
@@ -175,43 +184,37 @@ impl Office {
     }
 
     async fn despawn_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
-        let order = |reply| scene::Question::Despawn { entity, reply };
-        let (scene, found, done) = self.order(entity, wait, order).await?;
-        match done {
-            Despawn::Undecided => Err(undecided(&named(&found), &self.own_text(scene))),
-            Despawn::Done => {
+        let (scene, mailbox) = self.scene_of(entity).await?;
+        let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
+        let (named, here) = (named(&found), self.own_text(scene));
+        let (reply, answer) = oneshot::channel();
+        mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
+        match timeout(wait, answer).await {
+            Err(_) => Err(still_moving(&named, wait)),
+            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Ok(Ok(Despawn::Undecided))) => Err(undecided(&named, &here)),
+            Ok(Ok(Ok(Despawn::Done))) => {
                 let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
                 Ok(Answer::Despawned(row))
             }
+            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }
 
     async fn unpark_here(&self, entity: OnlineId, wait: Duration) -> Result<Answer, Problem> {
-        let order = |reply| scene::Question::Unpark { entity, reply };
-        let (scene, found, was_parked) = self.order(entity, wait, order).await?;
-        if !was_parked {
-            return Err(not_parked(&named(&found), &self.own_text(scene)));
-        }
-        Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
-    }
-
-    /// Gives an order to the scene of an entity, and waits for what comes of it; how the entity stood before is told
-    /// with that.
-    async fn order<T>(
-        &self,
-        entity: OnlineId,
-        wait: Duration,
-        order: impl FnOnce(oneshot::Sender<Result<T, MoveError>>) -> scene::Question,
-    ) -> Result<(SceneId, SceneEntity, T), Problem> {
         let (scene, mailbox) = self.scene_of(entity).await?;
         let found = look(&mailbox, entity).await.ok_or_else(|| not_here(entity))?;
+        let (named, here) = (named(&found), self.own_text(scene));
         let (reply, answer) = oneshot::channel();
-        mailbox.tell(AskScene(order(reply)));
+        mailbox.tell(AskScene(scene::Question::Unpark { entity, reply }));
         match timeout(wait, answer).await {
-            Err(_) => Err(still_moving(&named(&found), wait)),
+            Err(_) => Err(still_moving(&named, wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
-            Ok(Ok(Ok(done))) => Ok((scene, found, done)),
-            Ok(Ok(Err(error))) => Err(rejected(&named(&found), &self.own_text(scene), &error)),
+            Ok(Ok(Ok(true))) => {
+                Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
+            }
+            Ok(Ok(Ok(false))) => Err(not_parked(&named, &here)),
+            Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }
 
@@ -233,6 +236,14 @@ impl Office {
         }
         Err(not_here(entity))
     }
+}
+
+/// New entities of one type.
+struct Wanted {
+    label: Option<String>,
+    count: u32,
+    /// What their parts begin with, as JSON.
+    data: Option<String>,
 }
 
 /// How an entity stands in a scene, if it lives there.
@@ -343,23 +354,25 @@ fn spawned_so_far(spawned: &[EntityRow], count: u32) -> String {
     }
 }
 
-fn unknown_type(name: &str, known: &str) -> Problem {
+fn unknown_type(name: &str, types: &Types) -> Problem {
+    let known: Vec<_> = types.entities().filter(|info| !info.is_abstract()).map(|info| info.name()).collect();
     Problem {
         kind: ProblemKind::NotFound,
         reason: "unknown_type".to_owned(),
-        text: format!("there is no type {name:?}; there is {known}"),
+        text: format!("there is no type {name:?}{}; there is {}", types.meant(name), known.join(", ")),
         state: Some("nothing was spawned".to_owned()),
-        hint: Some("slipgate spawn walker --scene ...".to_owned()),
+        hint: Some("slipgate schema export".to_owned()),
     }
 }
 
-fn takes_no_data(type_name: &str) -> Problem {
+/// Such an entity cannot be.
+fn unfit(type_name: &str, reason: &str) -> Problem {
     Problem {
         kind: ProblemKind::Usage,
-        reason: "no_data".to_owned(),
-        text: format!("a new {type_name} takes no data"),
+        reason: "unfit".to_owned(),
+        text: format!("there can be no such {type_name}: {reason}"),
         state: Some("nothing was spawned".to_owned()),
-        hint: Some(format!("slipgate spawn {type_name} --scene ...")),
+        hint: Some("slipgate schema export".to_owned()),
     }
 }
 

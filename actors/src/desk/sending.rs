@@ -89,7 +89,7 @@ impl Office {
         let payload = self
             .around
             .types
-            .parse(&message.name, &message.arguments)
+            .parse_any(&message.name, &message.arguments)
             .map_err(|error| usage("not_a_message", &error))?;
         let (bytes, bytes_max) = (payload.len(), self.around.message_bytes);
         if bytes > bytes_max {

@@ -5,7 +5,9 @@ use slipgate_cluster::Own;
 use slipgate_cluster::message::Identity;
 use slipgate_cluster::moves::{MoveError, MoveId};
 use slipgate_cluster::scene::{Answer, Input, MoveDone, MoveRequest, SpawnRefusal, Stand, Ticket};
-use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
+use slipgate_entity::game::Data;
+use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId, TypeName};
+use thiserror::Error;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
@@ -84,8 +86,10 @@ pub enum Question {
 /// A new entity is wanted.
 #[derive(Debug)]
 pub struct SpawnOrder {
-    /// Stable name of a type that the node knows.
+    /// Stable name of its type.
     pub type_name: String,
+    /// What its parts begin with.
+    pub data: Data,
     /// A name for people.
     pub label: Option<String>,
     /// Takes the answer.
@@ -93,7 +97,21 @@ pub struct SpawnOrder {
 }
 
 /// The answer to a spawn.
-pub type Spawned = Result<OnlineId, SpawnRefusal>;
+pub type Spawned = Result<OnlineId, SpawnError>;
+
+/// Why there is no new entity.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpawnError {
+    /// The scene takes nobody in.
+    #[error(transparent)]
+    Refused(#[from] SpawnRefusal),
+    /// Such an entity cannot be: its type, its data or its game code say so.
+    #[error("{reason}")]
+    Unfit {
+        /// What is wrong.
+        reason: String,
+    },
+}
 
 /// An entity is to move.
 #[derive(Debug)]
@@ -157,6 +175,8 @@ pub(super) enum Asker {
     Despawn(oneshot::Sender<DespawnAnswer>),
     Unpark(oneshot::Sender<UnparkAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
+    /// Game code, which hears of what becomes of it by its hooks.
+    Game,
     /// The scene itself, which is to be empty: by a move, or, where there is no target, by a despawn.
     Evacuation {
         entity: OnlineId,
@@ -169,7 +189,7 @@ impl Asker {
     pub(super) fn leaver(&self) -> Option<(OnlineId, Option<Own>)> {
         match self {
             Self::Evacuation { entity, to } => Some((*entity, *to)),
-            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) => None,
+            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) | Self::Game => None,
         }
     }
 
@@ -177,7 +197,11 @@ impl Asker {
     pub(super) fn answer(self, answer: Answer) {
         match (self, answer) {
             (Self::Spawn(reply), Answer::Spawned(entity)) => drop(reply.send(Ok(entity))),
-            (Self::Spawn(reply), Answer::NotSpawned(refusal)) => drop(reply.send(Err(refusal))),
+            (Self::Spawn(reply), Answer::NotSpawned(refusal)) => drop(reply.send(Err(refusal.into()))),
+            (Self::Game, Answer::NotSpawned(refusal)) => {
+                tracing::warn!(event = "spawn.refused", "what game code wanted to spawn was refused: {refusal}");
+            }
+            (Self::Game, _) => {}
             (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(Despawn::Done))),
             (Self::Despawn(reply), Answer::Undecided) => drop(reply.send(Ok(Despawn::Undecided))),
             (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
@@ -237,14 +261,14 @@ impl SceneActor {
     /// What the machine is to be told, so that an entity moves: the request, and that nobody is at its end, if so.
     pub(super) fn order_move(&mut self, entity: OnlineId, to: Result<Own, SceneId>, asker: Asker) -> Vec<Input> {
         let ticket = Some(self.ticket(asker));
-        let body_bytes = self.bodies.size(entity);
         let id = MoveId(Uuid::new_v4());
+        // What is to be known of the entity itself is looked at when the machine hears of it.
         let request = Input::Migrate(MoveRequest {
             ticket,
             id,
             entity,
             to,
-            body_bytes,
+            body_bytes: 0,
             components: Vec::new(),
             objection: None,
             companions: Vec::new(),
@@ -253,12 +277,16 @@ impl SceneActor {
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
     }
 
-    fn spawn(&mut self, SpawnOrder { type_name, label, reply }: SpawnOrder) {
-        let known = self.around.types.get(&type_name).expect("the desk checks the type");
-        let (type_name, type_version) = (known.name(), known.version());
-        let persist = PersistId(Uuid::now_v7());
+    fn spawn(&mut self, SpawnOrder { type_name, data, label, reply }: SpawnOrder) {
+        let type_version = self.bodies.types().entity(&type_name).map_or(0, |info| info.version());
+        let (type_name, persist) = (TypeName(type_name), PersistId(Uuid::now_v7()));
         let identity = Identity { type_name, type_version, label, persist, player: PlayerId::NONE };
+        if let Err(reason) = self.bodies.check(&identity, &data) {
+            drop(reply.send(Err(SpawnError::Unfit { reason })));
+            return;
+        }
         let ticket = self.ticket(Asker::Spawn(reply));
+        self.wishes.expect(ticket, data);
         self.turn_or_defer([Input::Spawn { ticket, identity }]);
     }
 
@@ -273,6 +301,10 @@ impl SceneActor {
     }
 
     fn list(&self, matching: Option<&str>, limit: usize) -> Vec<SceneEntity> {
+        if let Some(persist) = matching.and_then(|text| text.parse().ok()) {
+            let found = self.bodies.by_persist(PersistId(persist));
+            return found.and_then(|entity| self.row(entity)).into_iter().take(limit).collect();
+        }
         let rows = self.machine.entities().filter_map(|entity| self.row(entity));
         match matching {
             None => rows.take(limit).collect(),
@@ -281,11 +313,18 @@ impl SceneActor {
     }
 
     fn row(&self, entity: OnlineId) -> Option<SceneEntity> {
-        let stand = self.machine.stand(entity)?;
+        let mut stand = self.machine.stand(entity)?;
+        // Whoever has another copy may be the owner by now.
+        if !self.around.post.lease().is_held() {
+            stand.phase = PAUSED;
+        }
         let handle = self.bodies.handle(entity)?.to_string();
         Some(SceneEntity { entity, handle, stand })
     }
 }
+
+/// How an entity stands whose node has no lease: it takes no turns, and its state is as of before.
+const PAUSED: &str = "paused";
 
 fn matches(row: &SceneEntity, text: &str) -> bool {
     row.stand.identity.label.as_deref() == Some(text) || row.entity.to_string().starts_with(text)

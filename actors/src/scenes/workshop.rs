@@ -6,8 +6,10 @@ use std::sync::Arc;
 use actix::{Actor, Addr};
 use actix_rt::ArbiterHandle;
 use slipgate_cluster::scene::{OnPanic, Settings};
+use slipgate_cluster::schema::Schema;
 use slipgate_cluster::{Limits, Own, Port};
-use slipgate_entity::SceneId;
+use slipgate_entity::game::Types;
+use slipgate_entity::{SceneId, TypeName};
 
 use super::Scenes;
 use super::keeper::SceneKeeper;
@@ -18,7 +20,7 @@ use crate::mailbox::Mailbox;
 use crate::post::Post;
 use crate::router::RouterActor;
 use crate::scene::{SceneActor, Surroundings};
-use crate::types::Types;
+use crate::voices::Voices;
 
 /// What scenes are made of.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub struct Materials {
     pub clock: NodeClock,
     /// The types that it can host.
     pub types: Types,
+    /// What of what entities say goes into the log.
+    pub voices: Voices,
     /// Bounds and deadlines.
     pub limits: Limits,
     /// What becomes of an entity whose handler panics.
@@ -95,11 +99,11 @@ impl Workshop {
     pub fn open(&mut self, plan: Plan) {
         let Plan { scene, capacity, first_generation, keeper } = plan;
         let thread = self.emptiest_thread();
-        let Materials { post, clock, types, limits, on_panic, directory, chronicle, threads } = &self.materials;
+        let Materials { post, clock, types, voices, limits, on_panic, directory, chronicle, threads } = &self.materials;
         let settings = Settings {
             me: Own::new(post.me(), scene),
             capacity,
-            schema: types.schema(),
+            schema: schema_of(types),
             limits: limits.clone(),
             on_panic: *on_panic,
         };
@@ -107,6 +111,7 @@ impl Workshop {
             post: post.clone(),
             clock: *clock,
             types: types.clone(),
+            voices: voices.clone(),
             directory: directory.clone(),
             router: threads[thread].router.clone(),
             chronicle: chronicle.clone(),
@@ -133,6 +138,13 @@ impl Workshop {
         let scenes_on = |thread: usize| self.on_thread.values().filter(|on| **on == thread).count();
         (0..self.materials.threads.len()).min_by_key(|thread| scenes_on(*thread)).unwrap_or(0)
     }
+}
+
+/// What a scene can read that hosts these types.
+#[must_use]
+pub fn schema_of(types: &Types) -> Schema {
+    let readable = types.readable().into_iter();
+    readable.map(|(name, oldest, newest)| (TypeName(name.to_owned()), oldest, newest)).collect()
 }
 
 /// Starts an actor on a thread; on this one, if none is given.

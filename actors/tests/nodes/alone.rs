@@ -11,16 +11,16 @@ use slipgate_actors::scene::SceneActor;
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{SceneKeeper, Seen};
 use slipgate_actors::transport::memory::MemoryNetwork;
-use slipgate_actors::types::Types;
 use slipgate_cluster::manager::{ManagerRequest, SceneNews};
 use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::view::{Home, Made, ScenePlacement, SceneStage, View};
 use slipgate_cluster::{Envelope, Limits, NodeName, Own, Port, Session};
+use slipgate_entity::game::Types;
 use slipgate_entity::{RangeId, SceneId};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use crate::node::{self, CLUSTER, LIMIT, Make, Node, me, member, name};
+use crate::node::{self, CLUSTER, LIMIT, Make, Node, me, member, name, walkers};
 
 /// A node without links; its manager is a door that keeps what it is told.
 pub(crate) struct Alone {
@@ -36,7 +36,7 @@ pub(crate) struct Alone {
 
 impl Alone {
     pub(crate) fn start() -> Self {
-        Self::start_with(Types::built_in())
+        Self::start_with(walkers())
     }
 
     pub(crate) fn start_with(types: Types) -> Self {
@@ -44,47 +44,10 @@ impl Alone {
         let make = Make { manager: "n1", limits, types: types.clone(), ..Make::default() };
         let (node, workshop) = Node::start(me(), make);
         let (told, answers) = (Kept::default(), Kept::default());
-        post.open(Port::Manager, Arc::new(told.clone()));
-        post.open(Port::Scene(asker().scene), Arc::new(answers.clone()));
-        let directory = Mailbox::new(DirectoryActor::new(post.clone(), clock, "n1".to_owned()).start(), 64);
-        post.open(Port::Directory, Arc::new(directory.clone()));
-        let range = ManagerReply::Range { session: me(), request: 1, counter: Counter::Online, range: RangeId(1) };
-        let to = Place { session: me(), port: Port::Directory };
-        post.send_one(Port::Manager, to, Message::Manager(ManagerMessage::Reply(range)));
-        let router = Mailbox::new(RouterActor::new(0, Limits::default(), post.clone(), clock).start(), 64);
-        let chronicle = Mailbox::new(Chronicle::new("n1".to_owned()).start(), 64);
-        let materials = Materials {
-            post: post.clone(),
-            clock,
-            types: types.clone(),
-            limits: Limits { tombstone: Duration::from_millis(30), ..Limits::default() },
-            on_panic: slipgate_cluster::scene::OnPanic::Park,
-            directory: directory.clone(),
-            chronicle: chronicle.clone(),
-            threads: vec![Thread { arbiter: None, router: router.clone() }],
-        };
-        let scenes = Scenes::default();
-        let workshop = Workshop::new(materials, scenes.clone());
-        let keeper = Mailbox::new(SceneKeeper::new(workshop, post.clone(), clock, "n1".to_owned()).start(), 64);
-        let member = member::Surroundings {
-            post: post.clone(),
-            clock,
-            transport: Arc::new(MemoryNetwork::default()),
-            caller: Caller { cluster: "test".to_owned(), name: name("n1") },
-            manager: "n1".to_owned(),
-            seat: None,
-            chronicle: chronicle.clone(),
-            directory: directory.clone(),
-            scenes: scenes.clone(),
-            keeper: keeper.clone(),
-            silence: Duration::from_secs(5),
-            seen: watch::Sender::new(None),
-            over: watch::Sender::new(false),
-        };
-        let welcome =
-            Welcome { session: me(), view: post.view(), lease: Duration::from_secs(3_600), asked: clock.now() };
-        let member = Mailbox::new(MemberActor::new(welcome, member).start(), 64);
-        post.open(Port::Member, Arc::new(member.clone()));
+        node.post.open(Port::Manager, Arc::new(told.clone()));
+        node.post.open(Port::Scene(asker().scene), Arc::new(answers.clone()));
+        let (keeper, member) = node.join(workshop, Arc::new(MemoryNetwork::default()));
+        let Node { post, clock, scenes, directory, router, chronicle, .. } = node;
         let (drain, _, _) = drain::channel("n1", clock);
         let desk = DeskActor::open(desk::Surroundings {
             cluster: CLUSTER.to_owned(),

@@ -16,7 +16,11 @@ const DUNGEON: SceneId = SceneId(0x1_8000);
 async fn a_scene_that_is_empty_is_not_closed_before_the_manager_says_so_and_that_is_a_time_out() {
     tokio::time::pause();
     let mut node = with_dungeon().await;
-    let answer = close_and(&mut node, |_| ()).await;
+    let desk = node.desk.clone();
+    let (answer, ()) = tokio::join!(desk.ask(close(true)), async {
+        grant(&mut node).await;
+        node.await_news(DUNGEON, SceneNews::Cleared).await;
+    });
     let Problem { kind, reason, text, state, .. } = answer.expect_err("the view never says that it is over");
     assert_eq!((kind, reason.as_str()), (ProblemKind::Timeout, "still_closing"), "{text}");
     assert_eq!(text, "nobody is left in dungeon, but the manager has not said within 10000 ms that it is over");
@@ -31,8 +35,12 @@ async fn a_scene_that_is_empty_is_not_closed_before_the_manager_says_so_and_that
 async fn a_scene_is_closed_for_the_tool_that_waits_as_soon_as_the_view_says_that_it_is_over() {
     tokio::time::pause();
     let mut node = with_dungeon().await;
-    let over = |node: &mut Alone| node.show(Some((DUNGEON, SceneStage::Over)));
-    let answer = close_and(&mut node, over).await;
+    let desk = node.desk.clone();
+    let (answer, ()) = tokio::join!(desk.ask(close(true)), async {
+        grant(&mut node).await;
+        node.await_news(DUNGEON, SceneNews::Cleared).await;
+        node.show(Some((DUNGEON, SceneStage::Over)));
+    });
     let Ok(Answer::Closed(report)) = answer else { panic!("{answer:?}") };
     assert_eq!((report.state.as_str(), report.left), (CloseReport::CLOSED, 0));
 }
@@ -58,17 +66,6 @@ async fn with_dungeon() -> Alone {
     node.await_news(DUNGEON, SceneNews::Opened).await;
     node.show(Some((DUNGEON, SceneStage::Open)));
     node
-}
-
-/// What a tool hears that has the dungeon closed; `then` comes once nobody is left in it.
-async fn close_and(node: &mut Alone, then: impl FnOnce(&mut Alone)) -> Result<Answer, Problem> {
-    let desk = node.desk.clone();
-    let (answer, ()) = tokio::join!(desk.ask(close(true)), async {
-        grant(node).await;
-        node.await_news(DUNGEON, SceneNews::Cleared).await;
-        then(node);
-    });
-    answer
 }
 
 /// The manager closes the scene as it is asked to.

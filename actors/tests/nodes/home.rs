@@ -11,7 +11,10 @@ use crate::node::me;
 #[actix_rt::test]
 async fn an_entity_is_not_unknown_because_somebody_else_is_its_home_by_now() {
     tokio::time::pause();
-    let (mut node, [(before, asked_before), (after, asked_after)]) = with_two_others();
+    let mut node = Alone::start();
+    let (before, after) = (Session::new(2, 1), Session::new(3, 1));
+    let (asked_before, asked_after) = (node.link(before), node.link(after));
+    node.name_home(ann().range(), before);
     let desk = node.desk.clone();
     let (answer, ()) = tokio::join!(desk.ask(Question::Show { entity: ann().to_string() }), async {
         let nonce = asked(&asked_before).await;
@@ -51,7 +54,10 @@ async fn an_entity_whose_home_denies_to_be_it_for_all_of_the_time_is_not_called_
 #[actix_rt::test]
 async fn an_answer_counts_from_whoever_was_asked_alone() {
     tokio::time::pause();
-    let (node, [(home, asked_home), (other, asked_other)]) = with_two_others();
+    let mut node = Alone::start();
+    let (home, other) = (Session::new(2, 1), Session::new(3, 1));
+    let (asked_home, asked_other) = (node.link(home), node.link(other));
+    node.name_home(ann().range(), home);
     let desk = node.desk.clone();
     let to = Place { session: me(), port: Port::Admin };
     let record = Record::registered(Own::new(home, SceneId(1))).changed_to(None);
@@ -75,14 +81,6 @@ async fn an_answer_counts_from_whoever_was_asked_alone() {
         assert!(asked_home.await_one("it is asked again", ask).await == nonce);
     });
     drop((answer.expect("the scenes of those who answer"), asked_other));
-}
-
-/// A node with links to two others, of which the first is ann's home.
-fn with_two_others() -> (Alone, [(Session, Kept); 2]) {
-    let mut node = Alone::start();
-    let others = [Session::new(2, 1), Session::new(3, 1)].map(|other| (other, node.link(other)));
-    node.name_home(ann().range(), others[0].0);
-    (node, others)
 }
 
 fn ann() -> OnlineId {

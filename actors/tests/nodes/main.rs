@@ -3,6 +3,7 @@
 mod alone;
 mod closing;
 mod evacuation;
+mod granted;
 mod home;
 mod lists;
 mod node;

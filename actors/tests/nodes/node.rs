@@ -27,7 +27,7 @@ use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::SceneKeeper;
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
 use slipgate_actors::transport::Transport;
-use slipgate_actors::types::Types;
+use slipgate_actors::voices::Voices;
 use slipgate_cluster::budget::Budget;
 use slipgate_cluster::manager::{Counter, ManagerReply};
 use slipgate_cluster::member::Welcome;
@@ -36,12 +36,19 @@ use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
+use slipgate_entity::game::{Data, Types};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_proto::admin::SendReport;
+use slipgate_walker::Walker;
 use tokio::sync::{oneshot, watch};
 
 /// How long anything may take that only this process does.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// Types with the walker alone.
+pub(crate) fn walkers() -> Types {
+    Types::builder().entity::<Walker>().build().expect("a walker is a type")
+}
 
 /// What a node is made with.
 pub(crate) struct Make {
@@ -65,7 +72,7 @@ impl Default for Make {
             lease: Now(u64::MAX),
             budget: Budget::default(),
             limits: Limits::default(),
-            types: Types::built_in(),
+            types: walkers(),
             scenes: Vec::new(),
             threads: vec![None],
             manager: "m",
@@ -105,6 +112,7 @@ impl Node {
             post: post.clone(),
             clock,
             types,
+            voices: Voices::default(),
             limits,
             on_panic: OnPanic::Park,
             directory: directory.clone(),
@@ -141,6 +149,7 @@ impl Node {
             scenes: scenes.clone(),
             keeper: keeper.clone(),
             silence: Duration::from_secs(5),
+            seen: watch::Sender::new(None),
             over: watch::Sender::new(false),
         };
         let lease = Duration::from_secs(3_600);
@@ -174,7 +183,7 @@ pub(crate) async fn ask<T>(scene: &Mailbox<SceneActor>, question: impl FnOnce(on
 
 pub(crate) async fn spawn(scene: &Mailbox<SceneActor>, type_name: &str) -> OnlineId {
     let type_name = type_name.to_owned();
-    let order = |reply| Question::Spawn(SpawnOrder { type_name, label: None, reply });
+    let order = |reply| Question::Spawn(SpawnOrder { type_name, data: Data::default(), label: None, reply });
     ask(scene, order).await.expect("room and an id")
 }
 

@@ -1,16 +1,16 @@
 //! Messages that an entity sends in vain, and that come back to it.
 
-use std::sync::Arc;
+use std::cell::RefCell;
 
 use slipgate_actors::scene::Question;
-use slipgate_actors::types::{EntityType, MessageKind, Types};
 use slipgate_cluster::manager::SceneNews;
 use slipgate_cluster::message::{Data, Message, Sender};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::view::SceneStage;
 use slipgate_cluster::{Envelope, Epoch, Limits, Own};
-use slipgate_entity::body::ApplyError;
-use slipgate_entity::{Body, Effect, OnlineId, RangeId, Returned, SceneId, TypeName};
+use slipgate_entity::game::{Context, ReturnedMessage, Types, payload};
+use slipgate_entity::{OnlineId, RangeId, Returned, SceneId};
+use slipgate_macros::{Entity, Message, handlers};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -21,7 +21,7 @@ use crate::node::{LIMIT, ask, me, spawn};
 async fn an_entity_hears_which_of_its_messages_came_back_and_why() {
     let (told, mut heard) = mpsc::channel(8);
     let (node, scene, _) = write_in_vain(told).await;
-    for expected in [(1 + Limits::default().message_bytes, Returned::TooLarge), (1, Returned::Dead)] {
+    for expected in [(true, Returned::TooLarge), (false, Returned::Dead)] {
         let returned = timeout(LIMIT, heard.recv()).await.expect("it comes back");
         assert_eq!(returned, Some(expected));
     }
@@ -49,7 +49,8 @@ async fn an_entity_that_panics_over_a_message_that_came_back_is_parked_and_hears
 
 /// A writer that was told to write to nobody, in its scene.
 async fn write_in_vain(told: Told) -> (Alone, SceneId, OnlineId) {
-    let mut node = Alone::start_with(Types::new(vec![Arc::new(WriterType(told))]));
+    TOLD.set(Some(told));
+    let mut node = Alone::start_with(Types::builder().entity::<Writer>().build().expect("a writer is a type"));
     let scene = SceneId::of(40_000, 1);
     node.show(Some((scene, SceneStage::Opening)));
     node.await_news(scene, SceneNews::Opened).await;
@@ -64,7 +65,7 @@ async fn write_in_vain(told: Told) -> (Alone, SceneId, OnlineId) {
         hops: 0,
         epoch: Epoch::ZERO,
         base: Epoch::ZERO,
-        payload: Arc::from([7u8].as_slice()),
+        payload: payload(&Write {}).into(),
     };
     let to = Own::new(me(), scene).into();
     node.post.send(vec![Envelope { from: asker().into(), to, message: Message::Data(data) }]);
@@ -76,65 +77,43 @@ fn nobody() -> OnlineId {
     OnlineId::new(RangeId(1), 4_000)
 }
 
-/// Tells of each message that comes back its length, and why.
-type Told = mpsc::Sender<(usize, Returned)>;
+/// Is told of each message that comes back whether it was too much, and why it came.
+type Told = mpsc::Sender<(bool, Returned)>;
 
-/// Whoever is of it writes to nobody what it is told, and then too much.
-#[derive(Debug)]
-struct WriterType(Told);
-
-#[derive(Debug)]
-struct Writer(Told);
-
-impl EntityType for WriterType {
-    fn name(&self) -> TypeName {
-        TypeName("writer".to_owned())
-    }
-
-    fn version(&self) -> u16 {
-        1
-    }
-
-    fn create(&self, _: OnlineId) -> Box<dyn Body> {
-        Box::new(Writer(self.0.clone()))
-    }
-
-    fn decode(&self, _: &[u8]) -> Result<Box<dyn Body>, String> {
-        Ok(Box::new(Writer(self.0.clone())))
-    }
-
-    fn messages(&self) -> &'static [MessageKind] {
-        &[]
-    }
-
-    fn parse(&self, name: &str, _: &str) -> Result<Vec<u8>, String> {
-        Err(format!("no writer takes {name}"))
-    }
-
-    fn kind_of(&self, _: &[u8]) -> Option<&'static str> {
-        None
-    }
+thread_local! {
+    /// The scene runs on the thread of its test.
+    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
 }
 
-impl Body for Writer {
-    fn type_name(&self) -> TypeName {
-        TypeName("writer".to_owned())
+/// Writes to nobody when it is told to, and first too much.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Writer {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Write {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Letter {
+    text: Vec<u8>,
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Writer {
+    #[from(cluster)]
+    fn write(&mut self, _: Write, cx: &mut Context<'_>) {
+        for bytes in [Limits::default().message_bytes, 1] {
+            cx.send(nobody(), Letter { text: vec![0; bytes] });
+        }
     }
 
-    fn apply(&mut self, payload: &[u8], effects: &mut Vec<Effect>) -> Result<(), ApplyError> {
-        let too_much = vec![0; payload.len() + Limits::default().message_bytes];
-        effects.extend([payload.to_vec(), too_much].map(|payload| Effect::Send { to: nobody(), payload }));
-        Ok(())
-    }
-
-    fn returned(&mut self, to: OnlineId, payload: &[u8], why: Returned) {
-        assert_eq!(to, nobody());
-        self.0.try_send((payload.len(), why)).expect("room for what the test expects");
-    }
-
-    fn encode(&self, _: &mut Vec<u8>) {}
-
-    fn describe(&self) -> String {
-        String::new()
+    #[hook]
+    fn returned(&mut self, back: &ReturnedMessage) {
+        assert_eq!((back.to, back.message), (nobody(), "?"), "nobody takes letters");
+        let is_too_much = back.payload.len() > Limits::default().message_bytes;
+        let told = TOLD.with_borrow(|told| told.clone().expect("the test listens"));
+        told.try_send((is_too_much, back.why)).expect("room for what the test expects");
     }
 }

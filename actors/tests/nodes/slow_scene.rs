@@ -3,18 +3,20 @@
 //!
 //! The slow scene runs on a thread of its own; everything else on the test's.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
 use actix_rt::Arbiter;
 use slipgate_actors::router::AwaitAnswers;
 use slipgate_actors::scene::Question;
-use slipgate_actors::types::{EntityType, MessageKind, Types};
 use slipgate_cluster::budget::{Budget, Part};
 use slipgate_cluster::message::Payload;
 use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::{Limits, Own};
-use slipgate_entity::{ApplyError, Body, Effect, OnlineId, SceneId, TypeName};
+use slipgate_entity::game::{Types, payload};
+use slipgate_entity::{OnlineId, SceneId};
+use slipgate_macros::{Entity, Message, handlers};
+use slipgate_walker::Walker;
 use tokio::sync::{Notify, oneshot};
 
 use crate::node::{Make, Node, ask, me, migrate, spawn, view};
@@ -27,8 +29,8 @@ const MESSAGE: usize = 16 << 10;
 
 #[actix_rt::test]
 async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and_other_scenes_do_not_wait() {
-    let gate = Gate::default();
-    let stage = Stage::start(&gate);
+    let gate = &*GATE;
+    let stage = Stage::start();
     let node = &stage.node;
     let sleeper = stage.spawn(SLOW, "sleeper").await;
     let (one, other) = (stage.spawn(QUICK, "walker").await, stage.spawn(QUICK, "walker").await);
@@ -47,8 +49,9 @@ async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and
         let waits = stage.waits();
         assert!(waits.iter().sum::<usize>() <= BUDGET, "{waits:?}");
         // In the midst of the flood others are written to and move, on the thread that takes it in.
-        let note =
-            types(&gate).parse("note", &format!(r#"{{"sender":"t","number":{}}}"#, first / 100 + 1)).expect("a note");
+        let note = types()
+            .parse("walker", "note", &format!(r#"{{"sender":"t","number":{}}}"#, first / 100 + 1))
+            .expect("a note");
         let told = node.send(vec![(0, one, note.into())], Some(Duration::from_secs(10))).await;
         assert_eq!((told.accepted, told.applied), (1, 1));
     }
@@ -68,7 +71,7 @@ async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and
 
 /// Messages with a number and some bytes each.
 fn messages(to: OnlineId, numbers: std::ops::Range<u64>, bytes: &[u8]) -> Vec<(u32, OnlineId, Payload)> {
-    let message = |number: u64| [&number.to_le_bytes(), bytes].concat().into();
+    let message = |number: u64| payload(&Pass { number, bytes: bytes.to_vec() }).into();
     (0..).zip(numbers).map(|(at, number)| (at, to, message(number))).collect()
 }
 
@@ -120,61 +123,31 @@ impl Gate {
     }
 }
 
-/// A type whose handler waits at a gate.
-#[derive(Clone, Debug)]
-struct Sleeper(Gate);
+/// The gate of the one test that there is here.
+static GATE: LazyLock<Gate> = LazyLock::new(Gate::default);
 
-impl EntityType for Sleeper {
-    fn name(&self) -> TypeName {
-        TypeName("sleeper".to_owned())
-    }
+/// Its handler waits at the gate.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Sleeper {}
 
-    fn version(&self) -> u16 {
-        1
-    }
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Pass {
+    number: u64,
+    bytes: Vec<u8>,
+}
 
-    fn create(&self, _: OnlineId) -> Box<dyn Body> {
-        Box::new(self.clone())
-    }
-
-    fn decode(&self, _: &[u8]) -> Result<Box<dyn Body>, String> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn messages(&self) -> &'static [MessageKind] {
-        &[]
-    }
-
-    fn parse(&self, _: &str, _: &str) -> Result<Vec<u8>, String> {
-        Err("it takes none from tools".to_owned())
-    }
-
-    fn kind_of(&self, _: &[u8]) -> Option<&'static str> {
-        None
+#[handlers(crate = "slipgate_entity")]
+impl Sleeper {
+    #[from(cluster)]
+    fn pass(&mut self, Pass { number, .. }: Pass) {
+        GATE.pass(number);
     }
 }
 
-impl Body for Sleeper {
-    fn type_name(&self) -> TypeName {
-        self.name()
-    }
-
-    fn apply(&mut self, payload: &[u8], _: &mut Vec<Effect>) -> Result<(), ApplyError> {
-        let number = payload.first_chunk().expect("a number comes first");
-        self.0.pass(u64::from_le_bytes(*number));
-        Ok(())
-    }
-
-    fn encode(&self, _: &mut Vec<u8>) {}
-
-    fn describe(&self) -> String {
-        "{}".to_owned()
-    }
-}
-
-fn types(gate: &Gate) -> Types {
-    let walker = Types::built_in().get("walker").expect("it is built in").clone();
-    Types::new(vec![walker, Arc::new(Sleeper(gate.clone()))])
+fn types() -> Types {
+    Types::builder().entity::<Walker>().entity::<Sleeper>().build().expect("types")
 }
 
 struct Stage {
@@ -188,13 +161,13 @@ const QUICK: SceneId = SceneId(2);
 const THIRD: SceneId = SceneId(3);
 
 impl Stage {
-    fn start(gate: &Gate) -> Self {
+    fn start() -> Self {
         let thread = Arbiter::new();
         let make = Make {
             view: view(1, &[SLOW, QUICK, THIRD].map(|scene| (1, scene))),
             budget: Budget::new(BUDGET),
             limits: Limits { stream_bytes: BUDGET, ..Limits::default() },
-            types: types(gate),
+            types: types(),
             scenes: vec![SLOW, QUICK, THIRD],
             // One for each scene, so that it is known which scene is on which.
             threads: vec![Some(thread.handle()), None, None],

@@ -1,0 +1,406 @@
+//! The turns of entities: messages, timers, hooks; and what game code wants done.
+//!
+//! ```text
+//!   machine: apply, create, encode, install, remove
+//!   time:    timers, asks                            --> bodies: game code --> effects
+//!
+//!   effects  send, send to many, log     at once, in their order
+//!            move, spawn, despawn        wishes: once the machine's step is over
+//! ```
+//!
+//! Keeps: whoever takes no turns, or is between two scenes, runs no game code; an entity that its move has brought back
+//! comes into the scene before it hears anything else. A panic of a handler or hook parks its entity, or despawns it.
+//! Leaves out: catching panics (`bodies`).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use slipgate_cluster::message::{Identity, Parked, Payload, Sender};
+use slipgate_cluster::moves::{MoveId, Outcome, Refusal};
+use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket};
+use slipgate_cluster::stream::StreamId;
+use slipgate_cluster::{Now, Own};
+use slipgate_entity::game::{
+    Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
+};
+use slipgate_entity::{OnlineId, PersistId, TypeName};
+use uuid::Uuid;
+
+use super::SceneActor;
+use super::bodies::{NotApplied, Panicked, Turned};
+use super::question::Asker;
+use super::story::{explain, outcome_word};
+
+/// A message on its way into a body.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    pub(super) entity: OnlineId,
+    pub(super) sender: Sender,
+    /// Its stream and its number there; none if it came directly.
+    pub(super) message: Option<(StreamId, u64)>,
+    pub(super) payload: Payload,
+}
+
+/// What game code has asked for, and what belongs to entities that do not exist yet or are about to move.
+#[derive(Debug, Default)]
+pub(super) struct Wishes {
+    waiting: VecDeque<(OnlineId, Effect)>,
+    /// What entities that are to be made begin with.
+    newborn: BTreeMap<Ticket, Data>,
+    /// What entities that are to move bring along.
+    luggage: BTreeMap<OnlineId, serde_json::Value>,
+}
+
+impl Wishes {
+    pub(super) fn expect(&mut self, ticket: Ticket, data: Data) {
+        self.newborn.insert(ticket, data);
+    }
+
+    pub(super) fn not_born(&mut self, ticket: Ticket) {
+        self.newborn.remove(&ticket);
+    }
+}
+
+impl SceneActor {
+    /// Runs a handler; the machine hears what it sends, or that it did not come to its end.
+    pub(super) fn apply(&mut self, Delivery { entity, sender, message, payload }: Delivery, now: Now) {
+        self.come_in(entity, now);
+        let incoming = Incoming { caller: caller(sender), payload: &payload };
+        let why = match self.bodies.apply(entity, incoming, now) {
+            Ok(effects) => {
+                self.applied += 1;
+                return self.carry_out(entity, effects, now);
+            }
+            Err(why) => why,
+        };
+        let panic = match why {
+            NotApplied::Parked => None,
+            NotApplied::Panicked(panicked) => Some(self.note_panic(entity, &panicked)),
+        };
+        self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
+    }
+
+    /// A message that an entity sent came back: it is counted, and its sender hears of it.
+    pub(super) fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Returned, now: Now) {
+        let name = match why {
+            Returned::Dead => "dead",
+            Returned::Unknown => "unknown",
+            Returned::Busy => "busy",
+            Returned::TooLarge => "too_large",
+            Returned::Failed => "failed",
+            Returned::Parked => "parked",
+            Returned::Refused => "refused",
+        };
+        metrics::counter!("slipgate_messages_bounced_total", "why" => name).increment(1);
+        // The copy of an entity that is leaving is under way, and would not know of it.
+        if !self.takes_turns(entity) {
+            return;
+        }
+        self.come_in(entity, now);
+        let result = self.bodies.give_back(entity, message, why, now);
+        self.ran(entity, result, now);
+    }
+
+    /// Runs what is due; as much as a turn may take.
+    pub(super) fn fire_due(&mut self, now: Now) {
+        for _ in 0..DUE_A_TURN {
+            let Some(entity) = self.bodies.first_due(now) else { return };
+            let result = self.bodies.fire(entity, now);
+            self.ran(entity, result, now);
+        }
+    }
+
+    fn ran(&mut self, entity: OnlineId, result: Result<Vec<Effect>, NotApplied>, now: Now) {
+        match result {
+            Ok(effects) => self.carry_out(entity, effects, now),
+            Err(NotApplied::Parked) => {}
+            Err(NotApplied::Panicked(panicked)) => self.stumbled(entity, &panicked, now),
+        }
+    }
+
+    /// An entity that its move has brought back, or that was unparked, is in the scene again.
+    pub(super) fn come_in(&mut self, entity: OnlineId, now: Now) {
+        if self.bodies.is_away(entity) && !self.bodies.is_parked(entity) {
+            let turned = self.bodies.come_in(entity, now);
+            self.turned(entity, turned, now);
+        }
+    }
+
+    pub(super) fn turned(&mut self, entity: OnlineId, Turned { effects, panics }: Turned, now: Now) {
+        self.carry_out(entity, effects, now);
+        if let Some(first) = panics.first() {
+            self.stumbled(entity, first, now);
+        }
+    }
+
+    /// Game code of an entity panicked, over something else than a message to it.
+    fn stumbled(&mut self, entity: OnlineId, panicked: &Panicked, now: Now) {
+        let panic = self.note_panic(entity, panicked);
+        self.step(Input::Panicked { entity, panic }, now);
+    }
+
+    fn takes_turns(&self, entity: OnlineId) -> bool {
+        matches!(self.machine.route(entity), Route::Owner(own) if own == self.me)
+    }
+
+    /// Does what game code of an entity wants; what may change who lives here, later.
+    pub(super) fn carry_out(&mut self, entity: OnlineId, effects: Vec<Effect>, now: Now) {
+        for effect in effects {
+            match effect {
+                Effect::Send { to, payload } => {
+                    self.step(Input::Sends { entity, to, payload: payload.into() }, now);
+                }
+                Effect::SendTo { audience, payload } => {
+                    let payload: Payload = payload.into();
+                    for to in self.bodies.audience(entity, &audience) {
+                        self.step(Input::Sends { entity, to, payload: payload.clone() }, now);
+                    }
+                }
+                Effect::Log { level, text } => self.say(entity, level, &text),
+                Effect::Move { .. } | Effect::Spawn(_) | Effect::Despawn(_) => {
+                    self.wishes.waiting.push_back((entity, effect));
+                }
+            }
+        }
+    }
+
+    /// Grants what game code has asked for so far. Whether there was anything.
+    pub(super) fn grant_wishes(&mut self, now: Now) -> bool {
+        let wishes = std::mem::take(&mut self.wishes.waiting);
+        let any = !wishes.is_empty();
+        for (entity, wish) in wishes {
+            match wish {
+                Effect::Move { to, brings } => self.wish_to_move(entity, &to, brings, now),
+                Effect::Spawn(spawn) => self.wish_to_spawn(entity, spawn, now),
+                Effect::Despawn(other) => {
+                    if self.bodies.handle(other).is_some() {
+                        self.step(Input::Despawn { ticket: None, entity: other }, now);
+                    }
+                }
+                Effect::Send { .. } | Effect::SendTo { .. } | Effect::Log { .. } => {
+                    panic!("expected a wish, found {wish:?}")
+                }
+            }
+        }
+        any
+    }
+
+    fn wish_to_move(&mut self, entity: OnlineId, to: &SceneRef, brings: Option<serde_json::Value>, now: Now) {
+        // One that is on the move already has its luggage with it, and one that is gone wants nothing more.
+        if !self.is_still(entity) {
+            return;
+        }
+        let view = self.around.post.view();
+        let target = match to {
+            SceneRef::Id(scene) => view.own_of(*scene).ok_or(*scene),
+            SceneRef::Name(name) => match view.scene_named(name).filter(|scene| scene.is_open()) {
+                Some(scene) => view.own_of(scene.id).ok_or(scene.id),
+                None => {
+                    let text = format!("there is no open scene named {name}");
+                    return self.tell_failure(entity, &MoveFailed { word: "refused", text }, now);
+                }
+            },
+        };
+        if let Some(brings) = brings {
+            self.wishes.luggage.insert(entity, brings);
+        }
+        for input in self.order_move(entity, target, Asker::Game) {
+            self.step(input, now);
+        }
+    }
+
+    fn wish_to_spawn(&mut self, parent: OnlineId, spawn: Spawn, now: Now) {
+        let Spawn { type_name, label, player, data } = spawn;
+        let version = self.bodies.types().entity(type_name).map_or(0, |info| info.version());
+        let identity = Identity {
+            type_name: TypeName(type_name.to_owned()),
+            type_version: version,
+            label,
+            persist: PersistId(Uuid::now_v7()),
+            player,
+        };
+        if let Err(reason) = self.bodies.check(&identity, &data) {
+            let why = format!("it cannot spawn a {type_name}: {reason}");
+            return self.say(parent, Level::Error, &why);
+        }
+        let ticket = self.ticket(Asker::Game);
+        self.wishes.expect(ticket, data);
+        self.step(Input::Spawn { ticket, identity }, now);
+    }
+
+    /// Before the machine hears of it: asks an entity what it says to a move, and lets one that is to be despawned leave.
+    pub(super) fn prepare(&mut self, input: &mut Input, now: Now) {
+        if let Input::Migrate(request) = input {
+            request.body_bytes = self.bodies.size(request.entity, now);
+            request.components = self.bodies.components(request.entity);
+            if let Ok(to) = request.to
+                && to != self.me
+            {
+                let (objection, company) = self.ask_to_leave(request.entity, to, now);
+                request.objection = objection;
+                request.companions = company.into_iter().map(|entity| self.companion(entity, to, now)).collect();
+            }
+        } else if let Input::Despawn { entity, .. } = *input
+            && self.is_still(entity)
+        {
+            let turned = self.bodies.leave(entity, now);
+            self.turned(entity, turned, now);
+        }
+    }
+
+    /// Whoever comes along says for itself whether it may; whom it would bring along is left out.
+    fn companion(&mut self, entity: OnlineId, to: Own, now: Now) -> Companion {
+        let (objection, _) = self.ask_to_leave(entity, to, now);
+        let (body_bytes, components) = (self.bodies.size(entity, now), self.bodies.components(entity));
+        Companion { entity, id: MoveId(Uuid::new_v4()), body_bytes, components, objection }
+    }
+
+    /// What an entity has against a move, and who comes along. One with which something is under way is not asked: the
+    /// machine refuses for it.
+    fn ask_to_leave(&mut self, entity: OnlineId, to: Own, now: Now) -> (Option<Refusal>, Vec<OnlineId>) {
+        if !self.is_still(entity) {
+            return (None, Vec::new());
+        }
+        if !self.bodies.is_movable(entity) {
+            return (Some(Refusal::NotMovable), Vec::new());
+        }
+        if self.bodies.is_parked(entity) {
+            return (None, Vec::new());
+        }
+        self.come_in(entity, now);
+        let view = self.around.post.view();
+        let node = view.node_text(to.session.node);
+        let destination = Destination { scene: to.scene, name: view.scene_text(to.scene), node };
+        match self.bodies.leaving(entity, &destination, now) {
+            Ok((leave, effects)) => {
+                self.carry_out(entity, effects, now);
+                match leave {
+                    Leave::Allowed { companions } => (None, companions),
+                    Leave::Refused { reason } => (Some(Refusal::Vetoed { reason }), Vec::new()),
+                }
+            }
+            Err(panicked) => {
+                self.stumbled(entity, &panicked, now);
+                let reason = format!("its leaving hook panicked: {}", panicked.panic.text);
+                (Some(Refusal::Vetoed { reason }), Vec::new())
+            }
+        }
+    }
+
+    /// Encodes a body that is frozen, once it has left the scene.
+    pub(super) fn encode(&mut self, entity: OnlineId, now: Now) {
+        let Turned { effects, panics } = self.bodies.leave(entity, now);
+        self.carry_out(entity, effects, now);
+        let brings = self.wishes.luggage.get(&entity);
+        let encoded = match panics.first() {
+            Some(Panicked { what, panic, .. }) => Err(format!("{what} panicked: {}", panic.text)),
+            None => self.bodies.encode(entity, brings, now),
+        };
+        let input = match encoded {
+            Ok(body) => Input::Encoded { entity, body },
+            Err(reason) => Input::NotEncoded { entity, reason },
+        };
+        self.step(input, now);
+        if let Some(first) = panics.first() {
+            self.stumbled(entity, first, now);
+        }
+    }
+
+    /// Begins the life of a new entity, or ends it at once if its game code says that it cannot be.
+    pub(super) fn create(&mut self, ticket: Ticket, entity: OnlineId, identity: &Identity, now: Now) {
+        let data = self.wishes.newborn.remove(&ticket).unwrap_or_default();
+        match self.bodies.create(entity, identity, &data, now) {
+            Ok(turned) => {
+                self.turned(entity, turned, now);
+                self.news_of(entity);
+            }
+            Err(reason) => {
+                tracing::warn!(
+                    event = "entity.unfit", entity = %entity, label = identity.label, r#type = %identity.type_name,
+                    "{reason}; it is despawned"
+                );
+                self.unfit.insert(ticket, reason);
+                self.wishes.waiting.push_back((entity, Effect::Despawn(entity)));
+            }
+        }
+    }
+
+    /// An attempt to move has ended: one that is still here hears why.
+    pub(super) fn move_ended(&mut self, done: &MoveDone, now: Now) {
+        self.wishes.luggage.remove(&done.entity);
+        let (_, word, why) = outcome_word(&done.outcome);
+        if let Outcome::Moved { .. } | Outcome::Undecided | Outcome::Lost = done.outcome {
+            return;
+        }
+        let to = match done.to {
+            Ok(own) => self.around.post.view().own_text(own),
+            Err(scene) => scene.to_string(),
+        };
+        let text = explain(&done.outcome, &to).unwrap_or_default();
+        self.tell_failure(done.entity, &MoveFailed { word: why.unwrap_or(word), text }, now);
+    }
+
+    fn tell_failure(&mut self, entity: OnlineId, why: &MoveFailed, now: Now) {
+        if !self.takes_turns(entity) || self.bodies.handle(entity).is_none() || self.bodies.is_parked(entity) {
+            return;
+        }
+        self.come_in(entity, now);
+        let turned = self.bodies.move_failed(entity, why, now);
+        self.turned(entity, turned, now);
+    }
+
+    /// The body is no longer here.
+    pub(super) fn remove(&mut self, entity: OnlineId, has_moved: bool, now: Now) {
+        let type_name = self.bodies.type_name(entity);
+        let Turned { effects, panics } = self.bodies.remove(entity, has_moved, now);
+        for effect in effects {
+            match effect {
+                Effect::Log { level, text } => self.voices.say((entity, type_name), level, &text),
+                Effect::Spawn(_) => self.wishes.waiting.push_back((entity, effect)),
+                // Whoever is gone says and moves nothing more.
+                Effect::Send { .. } | Effect::SendTo { .. } | Effect::Move { .. } | Effect::Despawn(_) => {}
+            }
+        }
+        for Panicked { what, kind, panic } in &panics {
+            tracing::error!(
+                event = "entity.panicked", entity = %entity, r#type = type_name, message_kind = kind,
+                r#where = panic.place,
+                "{what} panicked: {}; the entity was gone by then", panic.text
+            );
+        }
+    }
+
+    /// Whether an entity is here and nothing is under way with it.
+    fn is_still(&self, entity: OnlineId) -> bool {
+        let phase = self.machine.stand(entity).map(|stand| stand.phase);
+        matches!(phase, Some("active" | "parked"))
+    }
+
+    fn say(&self, entity: OnlineId, level: Level, text: &str) {
+        self.voices.say((entity, self.bodies.type_name(entity)), level, text);
+    }
+
+    fn note_panic(&self, entity: OnlineId, Panicked { what, kind, panic }: &Panicked) -> Parked {
+        let why = format!("{what} panicked: {}", panic.text);
+        let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
+        let next = match self.on_panic {
+            OnPanic::Park => format!("it is parked and takes no messages until: slipgate unpark {entity}"),
+            OnPanic::Despawn => "it is despawned, as [entities] on_panic says".to_owned(),
+        };
+        tracing::error!(
+            event = "entity.panicked", entity = %entity, label, r#type = self.bodies.type_name(entity),
+            message_kind = kind, r#where = panic.place,
+            "{why}; {next}"
+        );
+        Parked { why, since_ms: self.around.clock.unix_ms() }
+    }
+}
+
+fn caller(sender: Sender) -> Caller {
+    match sender {
+        Sender::Entity(entity) => Caller::Entity(entity),
+        Sender::Tool(_) => Caller::Tool,
+    }
+}
+
+/// Timers and asks that run in one turn of a scene at most; the others wait for the next.
+const DUE_A_TURN: usize = 4096;
