@@ -216,11 +216,22 @@ impl Drain {
     }
 
     fn take_targets(&mut self, targets: Vec<Target>, now: Now, out: &mut Vec<Output>) {
-        if matches!(self.phase, Phase::Targets { .. }) {
-            self.phase = Phase::Moving { hopeful: now, counted: now };
-            out.push(Output::MoveOut { targets, deadline: self.moving_until });
-        } else if matches!(self.phase, Phase::Moving { .. }) {
-            out.push(Output::Retarget(targets));
+        match self.phase {
+            Phase::Targets { .. } => {
+                self.phase = Phase::Moving { hopeful: now, counted: now };
+                out.push(Output::MoveOut { targets, deadline: self.moving_until });
+            }
+            Phase::Moving { .. } => out.push(Output::Retarget(targets)),
+            Phase::Working
+            | Phase::Counting { .. }
+            | Phase::Ebbing { .. }
+            | Phase::Listing { .. }
+            | Phase::HandingOver { .. }
+            | Phase::Settling { .. }
+            | Phase::Answering { .. }
+            | Phase::Closing { .. }
+            | Phase::Kept
+            | Phase::Over => {}
         }
     }
 

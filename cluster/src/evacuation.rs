@@ -84,7 +84,7 @@ struct Leaver {
     kind: Kind,
     /// Targets that cannot read a component of it.
     refused_by: BTreeSet<Own>,
-    attempts: u32,
+    wait: Wait,
     last: Option<Outcome>,
     /// When its turn comes again, if it rests.
     rests_until: Option<Now>,
@@ -175,8 +175,8 @@ impl Evacuation {
         }
         let next = Kind(self.kinds.len());
         let kind = *self.kinds.entry(type_name).or_insert(next);
-        self.leavers
-            .insert(entity, Leaver { kind, refused_by: BTreeSet::new(), attempts: 0, last: None, rests_until: None });
+        let (refused_by, wait) = (BTreeSet::new(), Wait::default());
+        self.leavers.insert(entity, Leaver { kind, refused_by, wait, last: None, rests_until: None });
         true
     }
 
@@ -391,6 +391,3 @@ fn will_not_move(outcome: &Outcome) -> bool {
         Refusal::TooLarge { .. } | Refusal::Unreadable { .. } | Refusal::NotMovable | Refusal::Vetoed { .. }
     )
 }
-
-/// After so many doublings every wait is above any that makes sense.
-const DOUBLINGS_MAX: u32 = 16;

@@ -21,6 +21,7 @@ use crate::manager::{ManagerReply, ManagerRequest};
 use crate::moves::{MoveId, Refusal};
 use crate::record::{Epoch, Own, Record};
 use crate::roster::{Bereft, RosterNews};
+use crate::schema::Parts;
 use crate::stream::{Received, SendStream, StreamId};
 use crate::{Place, Session};
 
@@ -262,6 +263,13 @@ pub enum Control {
         epoch: Epoch,
         /// Epoch of the entity's last reset: the number counts from there.
         base: Epoch,
+    },
+    /// The source does not need the room that was kept for this move.
+    Release {
+        /// The entity.
+        entity: OnlineId,
+        /// The move.
+        id: MoveId,
     },
     /// A home tells its witness who was born and who has died.
     Roster {

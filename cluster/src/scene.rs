@@ -66,7 +66,7 @@ use self::party::Party;
 use self::phase::{Live, Phase};
 use self::population::Population;
 pub use self::port::{
-    Answer, Bounce, Departure, Destination, Event, Input, OnPanic, Orphan, Output, SpawnRefusal, Stand, Ticket,
+    Answer, Departure, Destination, Event, Input, OnPanic, Orphan, Output, SpawnRefusal, Stand, Ticket,
 };
 use self::receivers::Receivers;
 pub use self::request::{Companion, CompanionDone, MoveDone, MoveRequest};

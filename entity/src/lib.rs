@@ -20,27 +20,26 @@
 //! | [`index`] | from online ids to slots, for look-ups only |
 //! | [`grid`] | who stands near whom |
 //! | [`map`] | a map with a fixed hasher, for look-ups only |
-//! | [`body`] | what an entity type must be able to do to live in a scene |
 //! | [`codec`] | bytes from values and back, with a limit |
 //! | [`game`] | entities as a game declares them: types, components, messages |
-//! | [`walker`] | the built-in type: position, hp and a ledger of what it has applied |
 //!
 //! Leaves out: who owns an entity and how it changes hands (`slipgate_cluster`), what is on the wire (`slipgate_proto`).
 
 #[doc(hidden)]
 pub mod __private;
-pub mod body;
+pub mod codec;
 #[cfg(test)]
 mod dice;
+pub mod game;
+pub mod grid;
 pub mod handle;
 pub mod id;
 pub mod index;
 pub mod map;
 pub mod registry;
 pub mod runtime;
-pub mod walker;
 
-pub use body::{ApplyError, Body, Effect, Returned};
+pub use game::Returned;
 pub use grid::Grid;
 pub use handle::Handle;
 pub use id::{
@@ -52,4 +51,3 @@ pub use registry::Registry;
 pub use runtime::hooks::{Hooks, NoHooks};
 pub use runtime::pool::Pool;
 pub use runtime::{LookupError, Runtime, SlotsExhausted};
-pub use walker::{WALKER_TYPE, WALKER_VERSION, Walker};

@@ -12,10 +12,10 @@ mod handshake;
 mod manager;
 mod moving;
 mod part;
+mod payload;
 mod sample;
 mod session;
 mod tool;
-mod walker;
 
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Write};
@@ -29,7 +29,7 @@ const FILE: &str = include_str!("../../docs/wire-vectors.txt");
 
 const FAMILIES: [&str; 19] = [
     "codec", "part", "port", "sender", "refusal", "message", "control", "data", "image", "request", "reply", "scene",
-    "join", "hello", "welcome", "frame", "question", "answer", "walker",
+    "join", "hello", "welcome", "frame", "question", "answer", "payload",
 ];
 
 /// A value's name in the file, and its bytes.
@@ -46,6 +46,11 @@ where
 {
     let bytes = codec::encode(value).expect("a sample is small");
     assert_eq!(&codec::decode::<T>(&bytes).expect("bytes of our own"), value, "{name}");
+    Vector { name, bytes }
+}
+
+/// The vector of what is no value of the codec's.
+fn vector_of(name: &'static str, bytes: Vec<u8>) -> Vector {
     Vector { name, bytes }
 }
 

@@ -34,9 +34,21 @@ pub fn weight(message: &Message) -> usize {
             })
             .sum(),
         Message::Control(Control::RosterIs { rows, .. }) => rows.iter().map(|lost| row(lost.label.as_ref())).sum(),
-        Message::Control(Control::Refused { reason: Refusal::Unreadable { reason }, .. }) => reason.len(),
-        Message::Control(Control::Refused { reason: Refusal::NoType { type_name }, .. }) => type_name.0.len(),
-        Message::Control(Control::Reserve(reserve)) => reserve.type_name.0.len(),
+        Message::Control(Control::Refused {
+            reason: Refusal::Unreadable { reason } | Refusal::Vetoed { reason },
+            ..
+        }) => reason.len(),
+        Message::Control(Control::Refused {
+            reason:
+                Refusal::NoType { type_name: name }
+                | Refusal::NoComponent { component: name }
+                | Refusal::SchemaDiffers { part: name, .. },
+            ..
+        }) => name.0.len(),
+        Message::Control(Control::Reserve(Reserve { parts, .. })) => {
+            let components = parts.components().iter().map(|part| PART_BYTES + part.name.0.len());
+            parts.own().name.0.len() + components.sum::<usize>()
+        }
         Message::Manager(ManagerMessage::Reply(ManagerReply::View(view))) => {
             let texts: usize = view.members.values().map(|member| member.address.len() + member.admin.len()).sum();
             texts + ROW_BYTES * (view.members.len() + view.scenes.len() + view.homes.len())
@@ -56,6 +68,8 @@ fn weight_of_image(image: &Image) -> usize {
     image.body.len() + HELD_BYTES * image.received.len() + sent + payloads + texts
 }
 
+/// One component of an entity, when encoded, without its name.
+const PART_BYTES: usize = 4;
 /// A row of a roster with its label.
 fn row(label: Option<&String>) -> usize {
     ROW_OF_ROSTER_BYTES + label.map_or(0, String::len)

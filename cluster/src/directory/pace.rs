@@ -8,14 +8,14 @@ use crate::time::Wait;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     due: Now,
-    wait: Duration,
+    wait: Wait,
     longest: Duration,
 }
 
 impl Pace {
     /// Due at once.
     pub(super) fn fresh() -> Self {
-        Self { due: Now(0), wait: FIRST, longest: LONGEST }
+        Self { due: Now(0), wait: Wait::default(), longest: LONGEST }
     }
 
     /// The same, for what nobody waits for.
@@ -27,8 +27,7 @@ impl Pace {
     pub(super) fn is_due(&mut self, now: Now) -> bool {
         let due = self.due <= now;
         if due {
-            self.due = now + self.wait;
-            self.wait = (self.wait * 2).min(self.longest);
+            self.due = now + self.wait.next(FIRST, self.longest);
         }
         due
     }

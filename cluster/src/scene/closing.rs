@@ -20,17 +20,11 @@ use crate::{Epoch, Now, Place};
 impl Scene {
     /// A stream of an active entity has been at rest for long enough.
     pub(super) fn leave_stream(&mut self, sender: OnlineId, to: OnlineId) {
-        if let Some((epoch, stream)) = self.take_stream(sender, to) {
-            self.leave(sender, epoch, stream);
-        }
-    }
-
-    /// Takes a stream out of its sender, whose epoch comes with it.
-    pub(super) fn take_stream(&mut self, sender: OnlineId, to: OnlineId) -> Option<(Epoch, SendStream)> {
-        let live = self.live.get_mut(&sender)?;
-        let stream = live.outbox.remove(&to)?;
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let epoch = live.epoch;
+        let Some(stream) = live.outbox.remove(&to) else { return };
         self.receivers.remove(to, stream.id());
-        Some((live.epoch, stream))
+        self.leave(sender, epoch, stream);
     }
 
     /// The router goes on with a stream, by its own clock.

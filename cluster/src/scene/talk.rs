@@ -315,7 +315,9 @@ impl Scene {
 
     /// Nothing more comes of a stream: what is unacknowledged goes back to its sender.
     pub(super) fn end_stream(&mut self, sender: OnlineId, to: OnlineId, end: End, out: &mut Vec<Output>) {
-        let Some((_, mut stream)) = self.take_stream(sender, to) else { return };
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let Some(mut stream) = live.outbox.remove(&to) else { return };
+        self.receivers.remove(to, stream.id());
         self.waiting.take_sent(stream.load());
         bounce(sender, stream.entity(), stream.fail(), end, out);
     }
@@ -331,15 +333,15 @@ impl Scene {
         out: &mut Vec<Output>,
     ) {
         let me = self.place();
-        let Some((_, mut stream)) = self.take_stream(sender, to) else { return };
+        let Some(live) = self.live.get_mut(&sender) else { return };
+        let Some(mut stream) = live.outbox.remove(&to) else { return };
+        self.receivers.remove(to, stream.id());
         let mut done = stream.load();
         let left = stream.begin_anew(known, || StreamId::next(me, &mut self.opened));
         done -= stream.load();
         self.waiting.take_sent(done);
         bounce(sender, to, left, End::Unknown, out);
-        if stream.waiting() > 0
-            && let Some(live) = self.live.get_mut(&sender)
-        {
+        if stream.waiting() > 0 {
             self.receivers.add(to, stream.id(), sender);
             self.receivers.learn(to, known);
             live.outbox.insert(to, stream);

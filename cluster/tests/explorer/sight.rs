@@ -77,7 +77,6 @@ impl Sight {
         match actor {
             Actor::Scene(stage) => {
                 let here = plan.entities().into_iter().map(|entity| here(stage, entity)).collect();
-                let unsettled = stage.scene.unsettled() + stage.scene.arriving();
                 stage.scene.audit();
                 let tables = stage.scene.tables();
                 let unsettled = stage.scene.unsettled() + stage.scene.arriving() + tables.parties;

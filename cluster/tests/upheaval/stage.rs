@@ -155,7 +155,7 @@ impl World {
                 line.unknown.insert(number);
                 self.history.count("unknown");
             }
-            Returned::Failed | Returned::Parked => panic!("no handler panics here"),
+            Returned::Failed | Returned::Parked | Returned::Refused => panic!("no handler panics or refuses here"),
             Returned::Busy | Returned::TooLarge => {
                 assert_eq!(line.accepted.pop(), Some(number), "only what was just sent is refused");
             }

@@ -24,7 +24,7 @@ mod fault;
 mod info;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::data::did_you_mean;
+use super::dispatch::{Handler, MessageInfo};
 use super::message::{Envelope, Form, Tag};
 use super::number::PartNumber;
 use super::part::Entity;
@@ -124,6 +125,16 @@ pub enum ParseMessageError {
         /// What may be meant.
         hint: String,
         /// Those that it takes.
+        known: String,
+    },
+    /// No type and no component takes a message of that name.
+    #[error("nobody takes a message named {name:?}{hint}; there are {known}")]
+    Nobody {
+        /// The name.
+        name: String,
+        /// What may be meant.
+        hint: String,
+        /// Those that there are, as far as one reads them.
         known: String,
     },
     /// The arguments do not fit.
@@ -258,12 +269,22 @@ impl Types {
             let (type_name, name, known) = (kind.name(), message.to_owned(), known.join(", "));
             return Err(ParseMessageError::Unknown { type_name, name, hint, known });
         };
-        let (name, fields) = (handler.message.name, handler.message.fields);
-        (handler.parse)(arguments).map_err(|reason| ParseMessageError::Arguments {
-            name,
-            reason,
-            fits: info::fits(fields),
-        })
+        parse(handler, arguments)
+    }
+
+    /// The bytes of a message, whoever takes it, from its name and its arguments as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If nobody takes it, or the arguments do not fit.
+    pub fn parse_any(&self, message: &str, arguments: &str) -> Result<Vec<u8>, ParseMessageError> {
+        let all = || self.inner.parts.iter().flatten().flat_map(|part| &part.handlers);
+        let Some(handler) = all().find(|handler| handler.message.name == message) else {
+            let known: BTreeSet<_> = all().map(|handler| handler.message.name).collect();
+            let hint = did_you_mean(message, known.iter().copied());
+            return Err(ParseMessageError::Nobody { name: message.to_owned(), hint, known: list(&known) });
+        };
+        parse(handler, arguments)
     }
 
     /// The name of the message in a payload; none if it is none that a type takes.
@@ -306,9 +327,28 @@ impl Types {
     }
 
     /// `, did you mean "player"?`, or nothing.
-    fn meant(&self, name: &str) -> String {
+    #[must_use]
+    pub fn meant(&self, name: &str) -> String {
         did_you_mean(name, self.inner.names.keys().copied())
     }
+}
+
+/// Names, and how many more there are.
+fn list(names: &BTreeSet<&str>) -> String {
+    let first: Vec<_> = names.iter().copied().take(LISTED_MAX).collect();
+    match names.len() - first.len() {
+        0 => first.join(", "),
+        more => format!("{}, and {more} more", first.join(", ")),
+    }
+}
+
+/// Names that a person reads in a line.
+const LISTED_MAX: usize = 20;
+
+fn parse(handler: &Handler, arguments: &str) -> Result<Vec<u8>, ParseMessageError> {
+    let MessageInfo { name, fields, .. } = handler.message;
+    let fits = |reason| ParseMessageError::Arguments { name, reason, fits: info::fits(fields) };
+    (handler.parse)(arguments).map_err(fits)
 }
 
 impl fmt::Debug for Types {

@@ -19,7 +19,8 @@ fn every_question_has_its_bytes() {
     let (limit, timeout_ms) = (10, 10_000);
     let entity = text("3.5");
     let outgoing = Outgoing { entity: entity.clone(), name: text("hit"), arguments: text(r#"{"hp":5}"#) };
-    let (type_name, scene, label, data) = (text("walker"), text("7"), Some(text("ann")), Some(text(r#"{"walker":{}}"#)));
+    let (type_name, scene, label, data) =
+        (text("walker"), text("7"), Some(text("ann")), Some(text(r#"{"walker":{}}"#)));
     let spawn = Question::Spawn { type_name, scene, label, count: 1, data };
     let (name, node, capacity) = (text("dungeon"), Some(text("n2")), 100);
     let open = Question::OpenScene { name, node, capacity, timeout_ms };

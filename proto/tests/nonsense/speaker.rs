@@ -11,6 +11,7 @@ use slipgate_cluster::message::{
 };
 use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::roster::{Bereft, Born, RosterNews};
+use slipgate_cluster::schema::{Part, Parts};
 use slipgate_cluster::stream::{Received, SendStream, Stopped, StreamId};
 use slipgate_cluster::view::Clearing;
 use slipgate_cluster::{Epoch, NodeName, Now, Own, Place, Port, Record, Session, View};
@@ -214,7 +215,8 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(21) {
+        match self.below(22) {
+            21 => Control::Release { entity, id },
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
             2 => Control::Reclaim { entity, me: self.own(), nonce },

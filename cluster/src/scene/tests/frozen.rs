@@ -1,8 +1,8 @@
 //! Rows of `Frozen`.
 
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, Returned};
 
-use super::super::{Answer, Bounce, Departure, Destination, Input, Output, Route, Ticket};
+use super::super::{Answer, Departure, Destination, Input, Output, Route, Ticket};
 use super::driver::{
     Driver, acks, answers, applied, cas, controls, copies, data, ended, entity, epoch, given_back, identity, messages,
     move_id, own, reserved, router, taken_over, to, tool_stream,
@@ -196,7 +196,7 @@ fn what_an_entity_says_while_it_is_encoded_goes_with_the_copy_behind_what_it_had
     assert_eq!(sending(&out), [(entity(2), 2), (entity(9), 2)]);
     assert_eq!(messages(&out), [], "nobody knows yet where the two are");
     let later = driver.sends(1, 9);
-    assert!(matches!(later[..], [Output::Bounced { why: Bounce::Busy, .. }]), "{later:?}");
+    assert!(matches!(later[..], [Output::Bounced { why: Returned::Busy, .. }]), "{later:?}");
     driver.record(9, Record::registered(own(3)), None);
     let out = [driver.record(1, taken_over(), None), driver.pass(500)].concat();
     assert!(messages(&out).iter().all(|(_, to, _)| *to != entity(9)), "{out:?}");

@@ -122,7 +122,7 @@ fn a_frozen_entity_that_is_reset_drops_what_it_held_and_sends_its_copy_without_s
     assert_eq!((prepare.label, prepare.image.base), (REBUILT.next(), REBUILT));
     assert!(prepare.image.received.is_empty() && prepare.image.sending.is_empty());
     assert_eq!(Some(&prepare.image.body), driver.body.as_ref());
-    assert_eq!(bounced(&out), [Bounce::Unknown]);
+    assert_eq!(bounced(&out), [Returned::Unknown]);
     assert!(controls(&out).iter().any(|(_, control)| matches!(control, Control::NotOwner { .. })), "held senders ask");
     let handed = Record::handed_to(own(2), REBUILT.next(), REBUILT);
     assert!(messages(&driver.record(1, handed, None)).is_empty());
