@@ -32,7 +32,6 @@ use std::io;
 use std::sync::Arc;
 
 use futures_util::future::{join_all, try_join_all};
-use slipgate_actors::types::Types;
 use slipgate_cluster::NodeName;
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::{Entity, TypeFaults, Types};

@@ -30,7 +30,6 @@ use slipgate_actors::link::gate::{self, Gate, Standing};
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
-use slipgate_actors::types::Types;
 use slipgate_cluster::manager::{JoinRequest, Waits};
 use slipgate_entity::RangeId;
 use slipgate_entity::game::{TypeFaults, Types};
@@ -185,6 +184,8 @@ async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError
     let admin_handle = serving.handle();
     actix_rt::spawn(serving.run());
     let request = joining::request(config, &ports.dial, &ports.admin_dial);
+    let seen = watch::Sender::new(folder::ranges_seen(&folder)?);
+    actix_rt::spawn(folder::keep_ranges(folder, seen.subscribe()));
     let chronicle = wiring::chronicle(config);
     let node = Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle };
     let ended = loop {

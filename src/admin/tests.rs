@@ -87,7 +87,8 @@ async fn each_read_asks_its_question() {
 
 #[actix_web::test]
 async fn each_write_asks_its_question() {
-    let spawn = Question::Spawn { type_name: "walker".into(), scene: "forest".into(), label: None, count: 1, data: None };
+    let spawn =
+        Question::Spawn { type_name: "walker".into(), scene: "forest".into(), label: None, count: 1, data: None };
     check_question(post("/api/v1/entities", &json!({"type": "walker", "scene": "forest"})), spawn).await;
     let step = Outgoing { entity: "ann".into(), name: "step".into(), arguments: r#"{"x":1}"#.into() };
     let send = Question::Send { via: None, messages: vec![step.clone(), step.clone()], wait: true, timeout_ms: 500 };

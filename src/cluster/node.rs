@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use slipgate_actors::types::Types;
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::{Entity, Types};
 use slipgate_proto::admin::{Answer, Question};

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use slipgate_actors::voices::Voices;
 use slipgate_cluster::NodeName;
 use tracing_subscriber::EnvFilter;
 
@@ -34,6 +35,8 @@ pub(super) enum Kind {
     Word(&'static [&'static str]),
     /// A filter of log lines.
     Filter,
+    /// Levels for what entities say, by type.
+    Voices,
 }
 
 /// A value as it stands in its source.
@@ -115,6 +118,10 @@ impl Kind {
             },
             Self::Word(words) => read_word(text, words),
             Self::Filter => read_filter(text),
+            Self::Voices => match text.parse::<Voices>() {
+                Ok(_) => Ok(Setting::Text(text.to_owned())),
+                Err(error) => complain(error.to_string(), "write \"info\", or \"info,player=debug\""),
+            },
             Self::Count { .. } => self.wrong_type(&Given::Text(text)),
         }
     }
@@ -150,7 +157,7 @@ impl Kind {
             Self::Path => "a path in quotes",
             Self::Secret => "a token in quotes",
             Self::Word(_) => "a word in quotes",
-            Self::Filter => "a log level in quotes",
+            Self::Filter | Self::Voices => "a log level in quotes",
         }
     }
 }

@@ -92,7 +92,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 41] = [
+pub(super) static KEYS: [Key; 42] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -111,6 +111,7 @@ pub(super) static KEYS: [Key; 41] = [
     Key::new("drain.timeout", DRAIN, Preset::Text("25s")),
     Key::new("log.format", FORMATS, Preset::Text("auto")),
     Key::new("log.level", Kind::Filter, Preset::Text("info,actix_server=warn")),
+    Key::new("log.entities", Kind::Voices, Preset::Text("info")),
     Key::new("log.colour", COLOURS, Preset::Text("auto")),
     Key::new("limits.stream_window", COUNT, Preset::Limit),
     Key::new("limits.stream_queue", COUNT, Preset::Limit),

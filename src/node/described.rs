@@ -21,7 +21,7 @@ pub(super) fn describe() {
     }
 }
 
-const METRICS: [(&str, Kind, &str); 23] = [
+const METRICS: [(&str, Kind, &str); 24] = [
     ("slipgate_build_info", Gauge, "1, with the version of the program"),
     ("slipgate_entities", Gauge, "entities that live in the scene"),
     ("slipgate_entities_arriving", Gauge, "copies in the scene that are not active yet"),
@@ -46,7 +46,8 @@ const METRICS: [(&str, Kind, &str); 23] = [
     ("slipgate_messages_applied_total", Counter, "messages that entities have applied"),
     ("slipgate_messages_held_total", Counter, "messages that had to wait for an entity"),
     ("slipgate_messages_bounced_total", Counter, "messages of entities that came back to them, by reason"),
-    ("slipgate_messages_failed_total", Counter, "messages that an entity did not take, or panicked at"),
+    ("slipgate_messages_failed_total", Counter, "messages that an entity panicked at"),
+    ("slipgate_messages_refused_total", Counter, "messages that an entity did not take"),
     (
         "slipgate_messages_dropped_total",
         Counter,

@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusBuilder;
-use slipgate_actors::types::Types;
+use slipgate_entity::game::Types;
 use slipgate_proto::admin::{Answer, Question};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};

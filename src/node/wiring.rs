@@ -34,11 +34,11 @@ use slipgate_actors::scene::{AskScene, HowFar, Question, Remaining, SceneActor, 
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{Meet, SceneKeeper, WindAll};
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop, start_on};
-use slipgate_actors::types::Types;
 use slipgate_cluster::budget::Budget;
 use slipgate_cluster::drain::Homes;
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::{Limits, Port};
+use slipgate_entity::game::Types;
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
@@ -117,6 +117,7 @@ pub(super) fn wire(
         post: post.clone(),
         clock,
         types: types.clone(),
+        voices: config.log.entities.parse().expect("the configuration is checked"),
         limits: limits.clone(),
         on_panic: config.entities.on_panic.into(),
         directory: directory.clone(),

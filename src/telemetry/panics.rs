@@ -47,7 +47,8 @@ mod tests {
     #[test]
     #[ignore = "it is the process of another test"]
     fn a_process_that_panics() {
-        let log = Log { format: Format::Json, level: "off".to_owned(), colour: Colour::Never };
+        let log =
+            Log { format: Format::Json, level: "off".to_owned(), entities: "info".to_owned(), colour: Colour::Never };
         init(&log, NodeLabel::default()).expect("nobody has set up logs");
         let thread = std::thread::Builder::new().name("scenes".to_owned());
         let ended = thread.spawn(|| panic!("{FORGED}")).expect("a thread").join();

@@ -24,7 +24,7 @@ impl io::Write for Captured {
 }
 
 fn log(format: Format, colour: Colour) -> Log {
-    Log { format, level: "info".to_owned(), colour }
+    Log { format, level: "info".to_owned(), entities: "info".to_owned(), colour }
 }
 
 fn n1() -> NodeLabel {

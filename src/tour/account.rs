@@ -65,34 +65,21 @@ pub enum LedgerError {
     /// The text is no JSON.
     #[error("the body is no JSON ({0})")]
     Json(#[from] serde_json::Error),
-    /// There is no `ledger.senders` in it.
+    /// There is no `own.ledger.senders` in it.
     #[error("the body has no ledger")]
     Missing,
 }
 
 impl Ledger {
-    /// Reads the ledger in a walker's body: `{"ledger": {"senders": ..}}`, where the senders are a list
-    /// of objects with a `sender`, or an object by sender.
+    /// Reads the ledger in a walker's body, `own.ledger.senders`.
     ///
     /// # Errors
     ///
     /// If there is none.
     pub fn read(body: &str) -> Result<Self, LedgerError> {
-        #[derive(Deserialize)]
-        struct Named {
-            sender: String,
-            #[serde(flatten)]
-            entry: Entry,
-        }
         let body: Value = serde_json::from_str(body)?;
-        let senders = body.get("ledger").and_then(|ledger| ledger.get("senders")).ok_or(LedgerError::Missing)?;
-        let entries = if senders.is_array() {
-            let named: Vec<Named> = serde_json::from_value(senders.clone())?;
-            named.into_iter().map(|one| (one.sender, one.entry)).collect()
-        } else {
-            serde_json::from_value(senders.clone())?
-        };
-        Ok(Self { entries })
+        let senders = body.pointer("/own/ledger/senders").ok_or(LedgerError::Missing)?;
+        Ok(Self { entries: serde_json::from_value(senders.clone())? })
     }
 
     /// What it keeps about a sender; zeros where it knows none.
@@ -150,7 +137,7 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use slipgate_entity::walker;
+    use slipgate_walker as walker;
 
     use super::*;
 
@@ -228,15 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn a_ledger_is_read_as_a_list_and_as_an_object() {
-        let list =
-            r#"{"hp":1,"ledger":{"senders":[{"sender":"t","count":4,"last":4,"gaps":1,"repeats":1}],"others":0}}"#;
-        let object = r#"{"ledger":{"senders":{"t":{"count":4,"last":4,"gaps":1,"repeats":1}}}}"#;
-        for body in [list, object] {
-            let ledger = Ledger::read(body).expect("a ledger");
-            assert_eq!(ledger.entry("t"), entry_after(&[1, 2, 4, 3]));
-            assert_eq!(ledger.entry("other"), Entry::default());
-        }
+    fn a_ledger_is_read_from_the_body_of_a_walker() {
+        let body =
+            r#"{"own":{"hp":1,"ledger":{"senders":{"t":{"count":4,"last":4,"gaps":1,"repeats":1}},"others":0}}}"#;
+        let ledger = Ledger::read(body).expect("a ledger");
+        assert_eq!(ledger.entry("t"), entry_after(&[1, 2, 4, 3]));
+        assert_eq!(ledger.entry("other"), Entry::default());
     }
 
     #[test]

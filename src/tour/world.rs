@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Value, json};
-use slipgate_entity::walker::{Entry, Ledger};
+use serde_json::{Map, Value, json};
 use slipgate_proto::admin::{
     Answer, ClusterReport, EntityReport, EntityRow, LostRow, MoveReport, NodeReport, Outgoing, Problem, ProblemKind,
     Question, SceneReport, SendReport,
 };
+use slipgate_walker::{Entry, Ledger};
 
 use crate::admin::canned::{self, Canned};
 
@@ -167,8 +167,9 @@ impl World {
 
     fn show(&self, entity: &str) -> Result<Answer, Problem> {
         let walker = self.walkers.get(entity).ok_or_else(|| self.gone(entity))?;
-        let senders: Vec<Value> = walker.ledger.iter().map(|(sender, numbers)| entry(sender, numbers)).collect();
-        let body = json!({"position": [0, 0], "hp": 100, "ledger": {"senders": senders, "others": 0}}).to_string();
+        let entries = walker.ledger.iter().map(|(sender, numbers)| (sender.clone(), entry(sender, numbers)));
+        let senders: Map<String, Value> = entries.collect();
+        let body = json!({"own": {"hp": 100, "ledger": {"senders": senders, "others": 0}}}).to_string();
         let EntityRow { entity, label, scene, node, epoch, .. } = row(entity, walker, walker.scene);
         Ok(Answer::Entity(EntityReport { entity, label, scene, node, epoch, body, ..canned::entity() }))
     }
@@ -319,5 +320,5 @@ fn entry(sender: &str, numbers: &[u64]) -> Value {
         ledger.note(sender.to_owned(), number).expect("a good name");
     }
     let Entry { count, last, gaps, repeats } = ledger.entry(sender).copied().unwrap_or_default();
-    json!({"sender": sender, "count": count, "last": last, "gaps": gaps, "repeats": repeats})
+    json!({"count": count, "last": last, "gaps": gaps, "repeats": repeats})
 }

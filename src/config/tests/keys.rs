@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded, OnPanic};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 41] = [
+const OTHERS: [(&str, &str); 42] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -26,6 +26,7 @@ const OTHERS: [(&str, &str); 41] = [
     ("drain.timeout", "8s"),
     ("log.format", "json"),
     ("log.level", "info,slipgate=debug"),
+    ("log.entities", "warn,player=debug"),
     ("log.colour", "never"),
     ("limits.stream_window", "32"),
     ("limits.stream_queue", "512"),
