@@ -29,7 +29,7 @@ struct Layer {
     pure: bool,
 }
 
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 8] = [
     Layer { name: "slipgate-macros", below: &[], tested_on: &["slipgate-entity"], pure: false },
     Layer { name: "slipgate-entity", below: &[], tested_on: &[], pure: true },
     Layer { name: "slipgate-cluster", below: &["slipgate-entity"], tested_on: &[], pure: true },
@@ -40,10 +40,11 @@ const LAYERS: [Layer; 7] = [
         tested_on: &[],
         pure: false,
     },
+    Layer { name: "slipgate-walker", below: &["slipgate-entity", "slipgate-macros"], tested_on: &[], pure: false },
     Layer {
         name: "slipgate-actors",
         below: &["slipgate-entity", "slipgate-cluster", "slipgate-sync", "slipgate-proto"],
-        tested_on: &[],
+        tested_on: &["slipgate-macros", "slipgate-walker"],
         pure: false,
     },
     Layer {
@@ -54,6 +55,7 @@ const LAYERS: [Layer; 7] = [
             "slipgate-cluster",
             "slipgate-sync",
             "slipgate-proto",
+            "slipgate-walker",
             "slipgate-actors",
         ],
         tested_on: &[],

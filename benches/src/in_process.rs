@@ -169,7 +169,7 @@ impl Neighbours {
 
 /// A scene in which `entities` live.
 pub(crate) fn scene_with(entities: impl Iterator<Item = OnlineId>) -> Scene {
-    let type_name = TypeName(block::type_name(8));
+    let type_name = TypeName(block::type_name());
     let settings = Settings {
         me: me(),
         capacity: u32::MAX,

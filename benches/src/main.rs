@@ -8,6 +8,7 @@
 //! | module | measures |
 //! |---|---|
 //! | `slots` | the table of a scene's entities: time and memory |
+//! | `dispatch` | a message from its bytes to its handler |
 //! | `routing` | who owns an entity, and where a message to it goes |
 //! | `in_process` | a message through router and scene, in one process |
 //! | `remote` | messages and round trips between two processes |
@@ -18,6 +19,7 @@
 //! Leaves out: the admin interface; the disk.
 
 mod block;
+mod dispatch;
 mod driver;
 mod held;
 mod in_process;
@@ -69,8 +71,9 @@ fn run(wanted: &[&str]) -> Result<()> {
 
 type Measure = fn(usize) -> Result<Vec<Section>>;
 
-const SECTIONS: [(&str, Measure); 7] = [
+const SECTIONS: [(&str, Measure); 8] = [
     ("slots", slots::sections),
+    ("dispatch", dispatch::sections),
     ("routing", routing::sections),
     ("in-process", in_process::sections),
     ("messages", remote::messages),

@@ -27,6 +27,7 @@ use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrd
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::SceneKeeper;
 use slipgate_actors::scenes::workshop::{Materials, Plan, Thread, Workshop};
+use slipgate_actors::voices::Voices;
 use slipgate_cluster::manager::{Counter, ManagerReply};
 use slipgate_cluster::member::Welcome;
 use slipgate_cluster::message::{ManagerMessage, Message};
@@ -75,6 +76,7 @@ impl Node {
             post: post.clone(),
             clock,
             types,
+            voices: Voices::default(),
             limits,
             on_panic: slipgate_cluster::scene::OnPanic::Park,
             directory: directory.clone(),
@@ -115,7 +117,8 @@ impl Node {
     pub(crate) async fn spawn(&self, count: usize, bytes: usize) -> Result<Vec<OnlineId>> {
         let mut entities = Vec::with_capacity(count);
         for _ in 0..count {
-            let order = |reply| Question::Spawn(SpawnOrder { type_name: block::type_name(bytes), label: None, reply });
+            let (type_name, data) = (block::type_name(), block::data(bytes));
+            let order = |reply| Question::Spawn(SpawnOrder { type_name, data, label: None, reply });
             entities.push(self.ask(order).await??);
         }
         Ok(entities)

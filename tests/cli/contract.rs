@@ -139,7 +139,7 @@ fn spawned_listed_shown_and_despawned_entities_agree() {
     let shown = cluster.json(&["show", "pact1"]).ends(0).object();
     check(&shown, REPORT);
     ENTITY.iter().for_each(|field| assert_eq!(shown[field], spawned[0][field]));
-    check(&shown["body"], &["hp", "ledger", "position"]);
+    check(&shown["body"], &["asks", "components", "flags", "own", "timers", "type"]);
     assert!(shown["persist"].as_str().is_some_and(|text| text.len() == 36), "{shown}");
 
     let gone = cluster.json(&["despawn", "pact2"]).ends(0);
@@ -165,7 +165,7 @@ fn what_was_sent_is_counted() {
     let sent = check_all(&done, 1, SENT).remove(0);
     assert_eq!((&sent["accepted"], &sent["applied"], &sent["open"]), (&4.into(), &4.into(), &0.into()));
     let shown = cluster.json(&["show", &entity]).ends(0).object();
-    assert_eq!((&shown["body"]["hp"], &shown["applied"]), (&88.into(), &4.into()));
+    assert_eq!((&shown["body"]["own"]["hp"], &shown["applied"]), (&88.into(), &4.into()));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn what_a_parked_entity_is_sent_comes_to_nothing_until_it_is_unparked() {
     assert_eq!((done.code, &sent["parked"], &sent["applied"]), (4, &2.into(), &0.into()), "{done:?}");
     let shown = cluster.json(&["show", &entity]).ends(0).object();
     check(&shown["parked"], PARKED);
-    assert_eq!((&shown["state"], &shown["body"]["hp"]), (&"parked".into(), &100.into()));
+    assert_eq!((&shown["state"], &shown["body"]["own"]["hp"]), (&"parked".into(), &100.into()));
     let row = check_all(&cluster.json(&["unpark", &entity]).ends(0), 1, ENTITY).remove(0);
     assert_eq!((&row["entity"], &row["state"]), (&entity.as_str().into(), &"active".into()));
     cluster.json(&["send", &entity, "hit", r#"{"hp":3}"#, "--wait"]).ends(0);

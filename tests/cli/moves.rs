@@ -88,5 +88,5 @@ fn what_was_applied_moves_along_and_messages_follow() {
     }
     cluster.ask(&["send", &entity, "hit", r#"{"hp":1}"#, "--wait"]).ends(0);
     let shown = cluster.json(&["show", &entity]).ends(0).object();
-    assert_eq!((&shown["body"]["hp"], &shown["applied"], &shown["epoch"]), (&87.into(), &13.into(), &5.into()));
+    assert_eq!((&shown["body"]["own"]["hp"], &shown["applied"], &shown["epoch"]), (&87.into(), &13.into(), &5.into()));
 }

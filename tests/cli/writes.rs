@@ -53,7 +53,7 @@ fn a_message_is_applied_once_and_shows_in_the_state() {
     let done = cluster.ask(&["send", "reader", "step", r#"{"dx":1.5,"dy":-2}"#, "--wait"]).ends(0);
     assert_eq!(done.out, "accepted 1  applied 1  open 0  busy 0  dead 0\n");
     let shown = cluster.ask(&["show", &entity]).ends(0);
-    assert!(shown.out.contains("\"position\":[1.5,-2.0]"), "{shown:?}");
+    assert!(shown.out.contains("\"x\":1.5,\"y\":-2.0"), "{shown:?}");
     assert!(shown.out.contains("\napplied  1 messages\nstreams  1 open to it\n"), "{shown:?}");
 }
 
@@ -64,7 +64,7 @@ fn a_message_reaches_an_entity_on_any_node_through_any_node() {
     for at in &cluster.admin {
         cluster.ask(&["send", &entity, "hit", r#"{"hp":1}"#, "--wait", "--at", at]).ends(0);
     }
-    assert_eq!(cluster.json(&["show", "far"]).object()["body"]["hp"], 97);
+    assert_eq!(cluster.json(&["show", "far"]).object()["body"]["own"]["hp"], 97);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_message_that_does_not_fit_is_told_with_one_that_does() {
     cluster.ask(&["send", &entity, "fly"]).fails(2, NO_SUCH_MESSAGE);
     cluster.ask(&["send", &entity, "step"]).fails(
         2,
-        "error: the arguments of \"step\" do not fit: missing field `dx`; these would: {\"dx\":1,\"dy\":0}\n  \
+        "error: the arguments of step do not fit: missing field `dx` at line 1 column 2; it takes {\"dx\": f32, \"dy\": f32}\n  \
          nothing was sent\n  try:  slipgate send --help\n",
     );
     let done = cluster.ask(&["send", &entity, "step", "{x"]).ends(2);

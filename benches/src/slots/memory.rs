@@ -106,7 +106,11 @@ fn contestant<'a>(name: &str, figure: impl Fn() -> f64 + 'a) -> Contestant<'a> {
 /// A million entities that are spawned one after the other.
 fn grown<T: Table>() -> Held {
     let mut table = T::default();
-    let ((), held) = held_by(|| (0..MILLION).for_each(|number| drop(black_box(table.spawn(payload(number))))));
+    let ((), held) = held_by(|| {
+        (0..MILLION).for_each(|number| {
+            black_box(table.spawn(payload(number)));
+        })
+    });
     held
 }
 
@@ -124,18 +128,32 @@ fn owned() -> Held {
 
 fn indexed_by_online() -> Held {
     let mut index = OnlineIndex::default();
-    held_by(|| (0..MILLION).for_each(|number| drop(index.insert(ids(number).online, number)))).1
+    held_by(|| {
+        for number in 0..MILLION {
+            index.insert(ids(number).online, number);
+        }
+    })
+    .1
 }
 
 fn indexed_by_persist() -> Held {
     let mut index = FixedMap::default();
-    held_by(|| (0..MILLION).for_each(|number| drop(index.insert(ids(number).persist, number)))).1
+    held_by(|| {
+        for number in 0..MILLION {
+            index.insert(ids(number).persist, number);
+        }
+    })
+    .1
 }
 
 fn registered() -> Held {
     let mut registry = Registry::over(Runtime::new(SceneId(1)).with_room_for(MILLION));
-    let spawn = |number| drop(black_box(registry.spawn(ids(number), payload(number))));
-    held_by(|| (0..MILLION).for_each(spawn)).1
+    held_by(|| {
+        for number in 0..MILLION {
+            registry.spawn(ids(number), payload(number)).expect("there is room");
+        }
+    })
+    .1
 }
 
 fn ids(number: u32) -> Ids {
@@ -145,8 +163,13 @@ fn ids(number: u32) -> Ids {
 
 fn slowest_batch<T: Table>() -> f64 {
     let mut table = T::default();
-    let batches = (0..MILLION / BATCH)
-        .map(|_| cpu_ns_each(1000, || (0..BATCH).for_each(|number| drop(black_box(table.spawn(payload(number)))))));
+    let batches = (0..MILLION / BATCH).map(|_| {
+        cpu_ns_each(1000, || {
+            (0..BATCH).for_each(|number| {
+                black_box(table.spawn(payload(number)));
+            })
+        })
+    });
     batches.fold(0.0, f64::max)
 }
 

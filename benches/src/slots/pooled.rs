@@ -41,7 +41,7 @@ fn contestant<H: Hooks<Box<Block>> + 'static>(name: &str, at_once: usize, hooks:
 }
 
 #[derive(Default)]
-struct Block([u64; 32]);
+struct Block(#[expect(dead_code, reason = "it is filled and never read")] [u64; 32]);
 
 const ALLOCATED: &str = "`Box` from the allocator";
 const POOLED: &str = "`Pool`, of `Runtime::pooled`";

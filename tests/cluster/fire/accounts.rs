@@ -134,7 +134,7 @@ fn living(account: &Account, entry: Entry, told: Told, ended: bool, wrong: &mut 
 
 #[cfg(test)]
 mod forged {
-    use slipgate_entity::walker;
+    use slipgate_walker as walker;
 
     use super::*;
 
@@ -145,7 +145,7 @@ mod forged {
         }
         let walker::Entry { count, last, gaps, repeats } = ledger.entry("s").copied().unwrap_or_default();
         let body = format!(
-            r#"{{"ledger":{{"senders":[{{"sender":"s","count":{count},"last":{last},"gaps":{gaps},"repeats":{repeats}}}]}}}}"#
+            r#"{{"own":{{"ledger":{{"senders":{{"s":{{"count":{count},"last":{last},"gaps":{gaps},"repeats":{repeats}}}}}}}}}}}"#
         );
         Fate::Lives(Ledger::read(&body).expect("a ledger"))
     }
