@@ -131,6 +131,11 @@ impl Body {
         Arc::make_mut(&mut self.description).handle = handle;
     }
 
+    /// Tells it the number that it was given.
+    pub fn name(&mut self, online: crate::OnlineId) {
+        Arc::make_mut(&mut self.description).identity.online = online;
+    }
+
     /// Its flags.
     #[must_use]
     pub fn flags(&self) -> Flags {

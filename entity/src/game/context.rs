@@ -205,7 +205,7 @@ impl Context<'_> {
     ///
     /// As [`send`](Self::send).
     pub fn ask<M: Message>(&mut self, to: OnlineId, message: M, within: Duration) -> Result<AskId, Full> {
-        let (tag, deadline) = (const { Tag::of(M::NAME) }, self.world.now.after(within));
+        let (tag, deadline) = (const { Tag::of(M::NAME) }, self.world.now.after(within.max(SHORTEST)));
         let id = self.body.calls.ask(self.at, tag, to, deadline)?;
         self.effects.push(Effect::Send { to, payload: write(Form::Ask(id), tag, &message) });
         Ok(id)

@@ -196,6 +196,17 @@ fn bytes_that_are_cut_anywhere_or_go_on_are_no_body() {
     assert_eq!(decode(&stage.types, &bytes).expect_err("another form"), DecodeBodyError::Form { found: 9 });
 }
 
+#[test]
+fn numbers_that_would_come_to_an_end_are_refused() {
+    let (stage, hero) = rich();
+    let bytes = encode(&hero, 0);
+    let given = bytes.len() - 8;
+    let ends_in = |number: u64| [&bytes[..given], &number.to_le_bytes()].concat();
+    assert!(decode(&stage.types, &ends_in(u64::MAX / 2)).is_ok());
+    let refused = decode(&stage.types, &ends_in(u64::MAX)).expect_err("no timer could follow");
+    assert_eq!(refused, DecodeBodyError::Numbers { given: u64::MAX });
+}
+
 proptest! {
     #[test]
     fn whatever_bytes_come_nothing_panics(at in 0..150usize, with: u8, tail in prop::collection::vec(any::<u8>(), 0..40)) {

@@ -86,6 +86,12 @@ pub enum DecodeBodyError {
         /// How many there may be.
         max: usize,
     },
+    /// No entity lives so long that it gives out so many numbers; they would come to an end.
+    #[error("{given} numbers of timers and asks are more than an entity gives out")]
+    Numbers {
+        /// How many.
+        given: u64,
+    },
     /// A component is not known here, comes twice, or takes what another takes.
     #[error("the component {name} is not known here, or cannot be in this entity")]
     Component {
@@ -121,6 +127,8 @@ pub enum DecodeBodyError {
 }
 
 const FORM: u8 = 1;
+/// Half of what there is: the other half lasts for longer than any program runs.
+const NUMBERS_MAX: u64 = u64::MAX / 2;
 
 impl Body {
     pub(in crate::game) fn new(kind: &TypeInfo, own: Box<dyn AnyPart>, identity: Identity) -> Self {
@@ -283,8 +291,13 @@ impl Body {
             let wrong = |error: serde_json::Error| DecodeBodyError::Brings { reason: error.to_string() };
             self.brings = Some(Box::new(serde_json::from_slice(brings).map_err(wrong)?));
         }
+        let given = reader.u64("the numbers given out")?;
         let highest = timers.iter().map(|timer| timer.id.0).chain(asks.iter().map(|ask| ask.id.0)).max();
-        self.calls = Calls::arrived(reader.u64("the numbers given out")?.max(highest.unwrap_or(0)));
+        let given = given.max(highest.unwrap_or(0));
+        if given > NUMBERS_MAX {
+            return Err(DecodeBodyError::Numbers { given });
+        }
+        self.calls = Calls::arrived(given);
         timers.into_iter().for_each(|timer| self.calls.insert_timer(timer));
         asks.into_iter().for_each(|ask| self.calls.insert_ask(ask));
         Ok(())
