@@ -245,7 +245,7 @@ impl SceneActor {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
                 self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
             }
-            Output::Create { ticket, entity, identity } => self.create(ticket, entity, &identity, now),
+            Output::Create { ticket, entity, .. } => self.create(ticket, entity, now),
             Output::Encode { entity } => self.encode(entity, now),
             Output::Decode { entity, prepare } => {
                 let result = self.bodies.stage(entity, &prepare.image, prepare.from.scene, now);
@@ -256,15 +256,15 @@ impl SceneActor {
                 self.turned(entity, turned, now);
                 self.news_of(entity);
             }
-            Output::DropStaged { entity } => self.bodies.drop_staged(entity),
+            Output::DropStaged { entity } => self.bodies.drop_staged(entity, now),
             Output::Remove { entity, why } => {
                 self.remove(entity, matches!(why, Departure::Moved(_)), now);
                 self.news(evacuation::Input::Gone(entity));
             }
             Output::Adopt(orphans) => self.around.router.tell(Adopt(orphans)),
-            Output::Bounced { entity, to, payload, why } => self.give_back(entity, (to, &payload), why, now),
+            Output::Bounced { entity, to, payload, why } => self.bounced(entity, to, payload, why, now),
             Output::Send { to, message } => self.write(to, message),
-            Output::Answer { ticket, answer } => self.answer(ticket, answer),
+            Output::Answer { ticket, answer } => self.answer(ticket, answer, now),
             Output::Event(event) => self.report(event, now),
         }
     }
@@ -280,13 +280,20 @@ impl SceneActor {
         }
     }
 
-    fn answer(&mut self, ticket: Ticket, answer: Answer) {
-        self.wishes.not_born(ticket);
+    fn answer(&mut self, ticket: Ticket, answer: Answer, now: Now) {
+        if let Some(body) = self.wishes.not_born(ticket) {
+            self.bodies.discard(body, now);
+        }
         let unfit = self.unfit.remove(&ticket);
         match self.asked.remove(&ticket) {
             Some(question::Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),
             Some(question::Asker::Spawn(reply)) if let Some(reason) = unfit => {
                 drop(reply.send(Err(SpawnError::Unfit { reason })));
+            }
+            Some(question::Asker::Mover(entity)) => {
+                if let Answer::Rejected(error) = answer {
+                    self.move_rejected(entity, &error, now);
+                }
             }
             Some(asker) => asker.answer(answer),
             None => {}
@@ -297,6 +304,8 @@ impl SceneActor {
         Self::measure(&event);
         if let Event::MoveEnded { done, .. } = &event {
             self.move_ended(done, now);
+        } else if let Event::MoveDecided { entity, .. } = event {
+            self.move_decided(entity, now);
         }
         self.names.look_at(self.around.post.view());
         let story = Story::new(event, self.me, self.around.clock.unix_ms(), &mut self.names);

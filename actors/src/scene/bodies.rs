@@ -21,6 +21,8 @@ use slipgate_entity::game::{Audience, Body, Description, Effect, Entered, Lookup
 use slipgate_entity::registry::Ids;
 use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, SceneId, TypeName};
 
+use crate::panic::guarded;
+
 pub(super) use self::life::{NotApplied, Panicked, Turned};
 
 mod life;
@@ -51,6 +53,8 @@ struct Seat {
     /// As the tables know it.
     due: Option<Moment>,
     place: Option<[f32; 2]>,
+    /// Whether its position has panicked, which is told once.
+    is_lost: bool,
 }
 
 #[derive(Debug)]
@@ -167,7 +171,7 @@ impl Bodies {
     fn put(&mut self, entity: OnlineId, body: Box<Body>) {
         let who = body.shared_description();
         let (ids, kind) = (Ids { online: entity, persist: who.persist() }, who.type_number());
-        let seat = Seat { who, body: Some(body), due: None, place: None };
+        let seat = Seat { who, body: Some(body), due: None, place: None, is_lost: false };
         // Capacity is 32 bits, and a slot is retired only after 2^32 lives; whoever has its ids was looked for.
         let handle =
             self.seats.spawn(ids, seat).unwrap_or_else(|error| panic!("expected a seat for {entity}: {error}"));
@@ -211,7 +215,17 @@ impl Bodies {
             before.map(|before| self.due.remove(&(before, entity)));
             due.map(|due| self.due.insert((due, entity)));
         }
-        let place = body.position().map(|position| [position.x, position.y]);
+        // Whoever panics over that stands nowhere.
+        let place = guarded(|| body.position()).unwrap_or_else(|panic| {
+            if !std::mem::replace(&mut seat.is_lost, true) {
+                tracing::error!(
+                    event = "entity.panicked", entity = %entity, r#type = seat.who.type_name(), r#where = panic.place,
+                    "its position panicked: {}; it stands nowhere as long as it does", panic.text
+                );
+            }
+            None
+        });
+        let place = place.map(|position| [position.x, position.y]);
         if place != seat.place {
             seat.place = place;
             self.grid.place(entity, place);

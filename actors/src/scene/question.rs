@@ -177,6 +177,8 @@ pub(super) enum Asker {
     Move(oneshot::Sender<MoveAnswer>),
     /// Game code, which hears of what becomes of it by its hooks.
     Game,
+    /// Game code, which wants the entity to move.
+    Mover(OnlineId),
     /// The scene itself, which is to be empty: by a move, or, where there is no target, by a despawn.
     Evacuation {
         entity: OnlineId,
@@ -189,7 +191,7 @@ impl Asker {
     pub(super) fn leaver(&self) -> Option<(OnlineId, Option<Own>)> {
         match self {
             Self::Evacuation { entity, to } => Some((*entity, *to)),
-            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) | Self::Game => None,
+            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) | Self::Game | Self::Mover(_) => None,
         }
     }
 
@@ -201,7 +203,7 @@ impl Asker {
             (Self::Game, Answer::NotSpawned(refusal)) => {
                 tracing::warn!(event = "spawn.refused", "what game code wanted to spawn was refused: {refusal}");
             }
-            (Self::Game, _) => {}
+            (Self::Game | Self::Mover(_), _) => {}
             (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(Despawn::Done))),
             (Self::Despawn(reply), Answer::Undecided) => drop(reply.send(Ok(Despawn::Undecided))),
             (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
@@ -281,12 +283,12 @@ impl SceneActor {
         let type_version = self.bodies.types().entity(&type_name).map_or(0, |info| info.version());
         let (type_name, persist) = (TypeName(type_name), PersistId(Uuid::now_v7()));
         let identity = Identity { type_name, type_version, label, persist, player: PlayerId::NONE };
-        if let Err(reason) = self.bodies.check(&identity, &data) {
-            drop(reply.send(Err(SpawnError::Unfit { reason })));
-            return;
-        }
+        let body = match self.bodies.make(&identity, &data) {
+            Ok(body) => body,
+            Err(reason) => return drop(reply.send(Err(SpawnError::Unfit { reason }))),
+        };
         let ticket = self.ticket(Asker::Spawn(reply));
-        self.wishes.expect(ticket, data);
+        self.wishes.expect(ticket, body);
         self.turn_or_defer([Input::Spawn { ticket, identity }]);
     }
 

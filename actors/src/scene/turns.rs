@@ -15,12 +15,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use slipgate_cluster::message::{Identity, Parked, Payload, Sender};
-use slipgate_cluster::moves::{MoveId, Outcome, Refusal};
+use slipgate_cluster::moves::{MoveError, MoveId, Outcome, Refusal};
 use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Now, Own};
 use slipgate_entity::game::{
-    Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
+    Body, Caller, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
 };
 use slipgate_entity::{OnlineId, PersistId, TypeName};
 use uuid::Uuid;
@@ -44,19 +44,35 @@ pub(super) struct Delivery {
 #[derive(Debug, Default)]
 pub(super) struct Wishes {
     waiting: VecDeque<(OnlineId, Effect)>,
-    /// What entities that are to be made begin with.
-    newborn: BTreeMap<Ticket, Data>,
+    /// Entities that have no number yet.
+    newborn: BTreeMap<Ticket, Box<Body>>,
     /// What entities that are to move bring along.
     luggage: BTreeMap<OnlineId, serde_json::Value>,
+    /// Whether game code hears of a message that came back.
+    gives_back: bool,
+    /// What came back meanwhile, for later: whoever sends it again at once would never come to an end.
+    returned: VecDeque<(OnlineId, OnlineId, Payload, Returned)>,
+    returned_bytes: usize,
 }
 
 impl Wishes {
-    pub(super) fn expect(&mut self, ticket: Ticket, data: Data) {
-        self.newborn.insert(ticket, data);
+    pub(super) fn expect(&mut self, ticket: Ticket, body: Box<Body>) {
+        self.newborn.insert(ticket, body);
     }
 
-    pub(super) fn not_born(&mut self, ticket: Ticket) {
-        self.newborn.remove(&ticket);
+    pub(super) fn not_born(&mut self, ticket: Ticket) -> Option<Box<Body>> {
+        self.newborn.remove(&ticket)
+    }
+
+    /// Keeps what came back for later. Whether there was room.
+    fn keep(&mut self, (entity, to, payload, why): (OnlineId, OnlineId, Payload, Returned)) -> bool {
+        let bytes = self.returned_bytes + payload.len() + RETURNED_FIXED_BYTES;
+        let fits = self.returned.is_empty() || bytes <= RETURNED_BYTES;
+        if fits {
+            self.returned_bytes = bytes;
+            self.returned.push_back((entity, to, payload, why));
+        }
+        fits
     }
 }
 
@@ -79,8 +95,21 @@ impl SceneActor {
         self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
     }
 
+    /// A message that an entity sent came back: its sender hears of it, once it has heard of the one before.
+    pub(super) fn bounced(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, why: Returned, now: Now) {
+        if self.wishes.gives_back {
+            if !self.wishes.keep((entity, to, payload, why)) {
+                tracing::warn!(event = "message.bounced", entity = %entity, "too much comes back: it does not hear of all");
+            }
+            return;
+        }
+        self.wishes.gives_back = true;
+        self.give_back(entity, (to, &payload), why, now);
+        self.wishes.gives_back = false;
+    }
+
     /// A message that an entity sent came back: it is counted, and its sender hears of it.
-    pub(super) fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Returned, now: Now) {
+    fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Returned, now: Now) {
         let name = match why {
             Returned::Dead => "dead",
             Returned::Unknown => "unknown",
@@ -165,10 +194,19 @@ impl SceneActor {
 
     /// Grants what game code has asked for so far. Whether there was anything.
     pub(super) fn grant_wishes(&mut self, now: Now) -> bool {
+        self.wishes.returned_bytes = 0;
+        let returned = std::mem::take(&mut self.wishes.returned);
         let wishes = std::mem::take(&mut self.wishes.waiting);
-        let any = !wishes.is_empty();
-        for (entity, wish) in wishes {
+        let any = !wishes.is_empty() || !returned.is_empty();
+        for (entity, to, payload, why) in returned {
+            self.bounced(entity, to, payload, why, now);
+        }
+        let moves = wishes.iter().enumerate().filter(|(_, (_, wish))| matches!(wish, Effect::Move { .. }));
+        let last: BTreeMap<OnlineId, usize> = moves.map(|(at, (entity, _))| (*entity, at)).collect();
+        for (at, (entity, wish)) in wishes.into_iter().enumerate() {
             match wish {
+                // The last one counts.
+                Effect::Move { .. } if last.get(&entity) != Some(&at) => {}
                 Effect::Move { to, brings } => self.wish_to_move(entity, &to, brings, now),
                 Effect::Spawn(spawn) => self.wish_to_spawn(entity, spawn, now),
                 Effect::Despawn(other) => {
@@ -186,7 +224,7 @@ impl SceneActor {
 
     fn wish_to_move(&mut self, entity: OnlineId, to: &SceneRef, brings: Option<serde_json::Value>, now: Now) {
         // One that is on the move already has its luggage with it, and one that is gone wants nothing more.
-        if !self.is_still(entity) {
+        if !self.machine.is_still(entity) {
             return;
         }
         let view = self.around.post.view();
@@ -203,7 +241,7 @@ impl SceneActor {
         if let Some(brings) = brings {
             self.wishes.luggage.insert(entity, brings);
         }
-        for input in self.order_move(entity, target, Asker::Game) {
+        for input in self.order_move(entity, target, Asker::Mover(entity)) {
             self.step(input, now);
         }
     }
@@ -218,12 +256,15 @@ impl SceneActor {
             persist: PersistId(Uuid::now_v7()),
             player,
         };
-        if let Err(reason) = self.bodies.check(&identity, &data) {
-            let why = format!("it cannot spawn a {type_name}: {reason}");
-            return self.say(parent, Level::Error, &why);
-        }
+        let body = match self.bodies.make(&identity, &data) {
+            Ok(body) => body,
+            Err(reason) => {
+                let why = format!("it cannot spawn a {type_name}: {reason}");
+                return self.say(parent, Level::Error, &why);
+            }
+        };
         let ticket = self.ticket(Asker::Game);
-        self.wishes.expect(ticket, data);
+        self.wishes.expect(ticket, body);
         self.step(Input::Spawn { ticket, identity }, now);
     }
 
@@ -239,8 +280,8 @@ impl SceneActor {
                 request.objection = objection;
                 request.companions = company.into_iter().map(|entity| self.companion(entity, to, now)).collect();
             }
-        } else if let Input::Despawn { entity, .. } = *input
-            && self.is_still(entity)
+        } else if let Input::Despawn { entity, ticket } = *input
+            && (self.machine.is_still(entity) || ticket.is_none() && self.takes_turns(entity))
         {
             let turned = self.bodies.leave(entity, now);
             self.turned(entity, turned, now);
@@ -257,7 +298,7 @@ impl SceneActor {
     /// What an entity has against a move, and who comes along. One with which something is under way is not asked: the
     /// machine refuses for it.
     fn ask_to_leave(&mut self, entity: OnlineId, to: Own, now: Now) -> (Option<Refusal>, Vec<OnlineId>) {
-        if !self.is_still(entity) {
+        if !self.machine.is_still(entity) {
             return (None, Vec::new());
         }
         if !self.bodies.is_movable(entity) {
@@ -306,16 +347,17 @@ impl SceneActor {
     }
 
     /// Begins the life of a new entity, or ends it at once if its game code says that it cannot be.
-    pub(super) fn create(&mut self, ticket: Ticket, entity: OnlineId, identity: &Identity, now: Now) {
-        let data = self.wishes.newborn.remove(&ticket).unwrap_or_default();
-        match self.bodies.create(entity, identity, &data, now) {
+    pub(super) fn create(&mut self, ticket: Ticket, entity: OnlineId, now: Now) {
+        let body = self.wishes.not_born(ticket).expect("who is created was made before it was registered");
+        match self.bodies.create(entity, body, now) {
             Ok(turned) => {
                 self.turned(entity, turned, now);
                 self.news_of(entity);
             }
             Err(reason) => {
+                let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
                 tracing::warn!(
-                    event = "entity.unfit", entity = %entity, label = identity.label, r#type = %identity.type_name,
+                    event = "entity.unfit", entity = %entity, label, r#type = self.bodies.type_name(entity),
                     "{reason}; it is despawned"
                 );
                 self.unfit.insert(ticket, reason);
@@ -339,17 +381,34 @@ impl SceneActor {
         self.tell_failure(done.entity, &MoveFailed { word: why.unwrap_or(word), text }, now);
     }
 
+    /// An attempt that was undecided is decided: one that is still here goes on.
+    pub(super) fn move_decided(&mut self, entity: OnlineId, now: Now) {
+        let text = "its home has decided that it stays".to_owned();
+        self.tell_failure(entity, &MoveFailed { word: "undecided", text }, now);
+    }
+
+    /// A move that game code wanted was not taken up.
+    pub(super) fn move_rejected(&mut self, entity: OnlineId, error: &MoveError, now: Now) {
+        self.wishes.luggage.remove(&entity);
+        self.tell_failure(entity, &MoveFailed { word: "refused", text: error.to_string() }, now);
+    }
+
     fn tell_failure(&mut self, entity: OnlineId, why: &MoveFailed, now: Now) {
-        if !self.takes_turns(entity) || self.bodies.handle(entity).is_none() || self.bodies.is_parked(entity) {
+        if !self.takes_turns(entity) || self.bodies.handle(entity).is_none() {
             return;
         }
         self.come_in(entity, now);
+        // It may have panicked over that.
+        if self.bodies.is_parked(entity) {
+            return;
+        }
         let turned = self.bodies.move_failed(entity, why, now);
         self.turned(entity, turned, now);
     }
 
     /// The body is no longer here.
     pub(super) fn remove(&mut self, entity: OnlineId, has_moved: bool, now: Now) {
+        self.wishes.luggage.remove(&entity);
         let type_name = self.bodies.type_name(entity);
         let Turned { effects, panics } = self.bodies.remove(entity, has_moved, now);
         for effect in effects {
@@ -367,12 +426,6 @@ impl SceneActor {
                 "{what} panicked: {}; the entity was gone by then", panic.text
             );
         }
-    }
-
-    /// Whether an entity is here and nothing is under way with it.
-    fn is_still(&self, entity: OnlineId) -> bool {
-        let phase = self.machine.stand(entity).map(|stand| stand.phase);
-        matches!(phase, Some("active" | "parked"))
     }
 
     fn say(&self, entity: OnlineId, level: Level, text: &str) {
@@ -404,3 +457,7 @@ fn caller(sender: Sender) -> Caller {
 
 /// Timers and asks that run in one turn of a scene at most; the others wait for the next.
 const DUE_A_TURN: usize = 4096;
+/// Of messages that came back while their senders heard of others. A guess: some of the largest.
+const RETURNED_BYTES: usize = 64 << 20;
+/// What one of them counts beside its payload.
+const RETURNED_FIXED_BYTES: usize = 64;

@@ -3,6 +3,7 @@
 mod alone;
 mod closing;
 mod evacuation;
+mod faulty_games;
 mod granted;
 mod home;
 mod lists;

@@ -40,11 +40,15 @@ impl Scene {
     }
 
     pub(super) fn despawn(&mut self, ticket: Option<Ticket>, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
-        let Some(live) = self.live.get(&entity) else {
+        if !self.live.contains_key(&entity) {
             return reject(ticket, MoveError::NotOwner { entity }, out);
-        };
-        if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
-            return reject(ticket, MoveError::Migrating { entity }, out);
+        }
+        if ticket.is_none() && !self.is_doomed(entity) {
+            // Game code asks once, and hears no answer: a move that has not stopped the entity yet ends.
+            self.stay(entity, Outcome::Cancelled, now, out);
+        }
+        if let Err(error) = self.is_free(entity) {
+            return reject(ticket, error, out);
         }
         self.flush(out);
         self.leave_direct_path(entity, now, out);

@@ -95,7 +95,7 @@ impl Scene {
     }
 
     /// Whether an entity lives here, and nothing is under way with it.
-    fn is_free(&self, entity: OnlineId) -> Result<(), MoveError> {
+    pub(super) fn is_free(&self, entity: OnlineId) -> Result<(), MoveError> {
         let live = self.live.get(&entity).ok_or(MoveError::NotOwner { entity })?;
         if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {
             return Err(MoveError::Migrating { entity });

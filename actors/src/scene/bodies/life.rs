@@ -44,28 +44,26 @@ pub(in crate::scene) enum NotApplied {
 }
 
 impl Bodies {
-    /// Whether such an entity could be made: its id comes later.
-    pub(in crate::scene) fn check(&self, identity: &Identity, data: &Data) -> Result<(), String> {
+    /// Makes an entity, if it can be: its id comes later.
+    pub(in crate::scene) fn make(&self, identity: &Identity, data: &Data) -> Result<Box<Body>, String> {
         let created = guarded(|| self.types.create(&identity.type_name.0, told(nobody_yet(), identity), data));
         match created {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(body)) => Ok(Box::new(body)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(panic) => Err(format!("its game code panicked: {}", panic.text)),
         }
     }
 
-    /// Makes an entity that was checked before, and begins its life. Says why it cannot live, if so: it is here then,
+    /// Begins the life of an entity that was made before. Says why it cannot live, if so: it is here then,
     /// and is to be despawned.
     pub(in crate::scene) fn create(
         &mut self,
         entity: OnlineId,
-        identity: &Identity,
-        data: &Data,
+        mut body: Box<Body>,
         now: Now,
     ) -> Result<Turned, String> {
-        let created = self.types.create(&identity.type_name.0, told(entity, identity), data);
-        let body = created.unwrap_or_else(|error| panic!("expected {entity} to be as it was checked: {error}"));
-        self.put(entity, Box::new(body));
+        body.name(entity);
+        self.put(entity, body);
         let (result, mut effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.init(world, effects)));
         match result {
@@ -220,7 +218,10 @@ impl Bodies {
         match guarded(decode) {
             Ok(Ok(body)) => {
                 let is_parked = image.parked.is_some();
-                self.staged.insert(entity, Arrival { body: Box::new(body), from, is_parked });
+                let before = self.staged.insert(entity, Arrival { body: Box::new(body), from, is_parked });
+                if let Some(before) = before {
+                    self.discard(before.body, now);
+                }
                 Ok(())
             }
             Ok(Err(error)) => Err(error.to_string()),
@@ -241,8 +242,22 @@ impl Bodies {
         self.come_in(entity, now)
     }
 
-    pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId) {
-        self.staged.remove(&entity);
+    pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId, now: Now) {
+        if let Some(arrival) = self.staged.remove(&entity) {
+            self.discard(arrival.body, now);
+        }
+    }
+
+    /// Drops a body that has never been in the scene, so that it runs no hooks: its destructors are game code, too.
+    pub(in crate::scene) fn discard(&self, body: Box<Body>, now: Now) {
+        let (who, mut panics) = (body.shared_description(), Vec::new());
+        body.remove(&self.world(now), &mut Vec::new(), &mut |part, run| note(&mut panics, "the end", part, run));
+        for Panicked { what, panic, .. } in panics {
+            tracing::error!(
+                event = "entity.panicked", entity = %who.online(), r#type = who.type_name(), r#where = panic.place,
+                "{what} panicked: {}; it was a copy that nobody needs", panic.text
+            );
+        }
     }
 
     /// The entity is no longer here: it moved, or its life ends.

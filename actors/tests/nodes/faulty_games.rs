@@ -1,0 +1,248 @@
+//! Game code that panics where nobody expects it, says things again and again, or wants two things at once: its scene
+//! goes on.
+
+use std::cell::{Cell, RefCell};
+
+use slipgate_actors::scene::Question;
+use slipgate_cluster::moves::{Outcome, Refusal};
+use slipgate_cluster::{Limits, Own};
+use slipgate_entity::game::{
+    Context, Destination, Leave, Message, MoveFailed, Position, ReturnedMessage, SceneRef, Types, payload,
+};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
+use slipgate_macros::{Entity, Message, handlers};
+use tokio::time::timeout;
+
+use crate::node::{LIMIT, Make, Node, ask, me, migrate, spawn, view};
+
+#[actix_rt::test]
+async fn whoever_sends_what_comes_back_again_and_again_does_not_keep_its_scene() {
+    let node = start();
+    let stubborn = spawn(&node.scene(HERE), "stubborn").await;
+    tell(&node, stubborn, Again {}).await;
+    let came_back = async {
+        while RETURNED.get() < 1_000 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, came_back).await.expect("it goes on from turn to turn");
+    spawn(&node.scene(HERE), "wisher").await;
+}
+
+#[actix_rt::test]
+async fn a_destructor_a_position_and_a_default_that_panic_harm_nobody_else() {
+    let node = start();
+    let scene = node.scene(HERE);
+    let fragile = spawn(&scene, "fragile").await;
+    let gone = ask(&scene, |reply| Question::Despawn { entity: fragile, reply }).await;
+    gone.expect("it lived there");
+    let once = spawn(&scene, "once").await;
+    assert!(ask(&scene, |reply| Question::Has { entity: once, reply }).await, "its `Default` ran but once");
+    let other = spawn(&scene, "fragile").await;
+    let moved = migrate(&scene, other, Own::new(me(), SECOND)).await;
+    assert!(matches!(moved, Outcome::Refused(Refusal::Unreadable { .. })), "its decoder drops one: {moved:?}");
+    spawn(&scene, "wisher").await;
+}
+
+#[actix_rt::test]
+async fn of_two_moves_that_a_handler_wants_the_last_one_counts() {
+    let node = start();
+    let wisher = spawn(&node.scene(HERE), "wisher").await;
+    tell(&node, wisher, GoTwice {}).await;
+    await_in(&node, wisher, THIRD).await;
+}
+
+#[actix_rt::test]
+async fn whoever_wants_to_go_and_then_to_end_ends() {
+    let node = start();
+    let wisher = spawn(&node.scene(HERE), "wisher").await;
+    tell(&node, wisher, GoAndEnd {}).await;
+    let gone = async {
+        loop {
+            let mut lives = false;
+            for scene in [HERE, SECOND, THIRD] {
+                lives |= ask(&node.scene(scene), |reply| Question::Has { entity: wisher, reply }).await;
+            }
+            if !lives {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, gone).await.expect("it is gone");
+}
+
+#[actix_rt::test]
+async fn whoever_cannot_set_out_for_want_of_company_hears_so() {
+    let node = start();
+    let guide = spawn(&node.scene(HERE), "guide").await;
+    tell(&node, guide, Lead {}).await;
+    let heard = async {
+        while FAILED.with_borrow(Vec::is_empty) {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, heard).await.expect("it hears of it");
+    let expected = ("refused", format!("{} cannot come along: it is not in the same scene", nobody()));
+    assert_eq!(FAILED.take(), [expected].map(|(word, text)| (word.to_owned(), text)));
+}
+
+const HERE: SceneId = SceneId(1);
+const SECOND: SceneId = SceneId(2);
+const THIRD: SceneId = SceneId(3);
+
+fn start() -> Node {
+    let scenes = vec![HERE, SECOND, THIRD];
+    let types = Types::builder().entity::<Stubborn>().entity::<Fragile>().entity::<Once>();
+    let types = types.entity::<Wisher>().entity::<Guide>().build().expect("types");
+    let placed: Vec<_> = scenes.iter().map(|scene| (1, *scene)).collect();
+    Node::start(me(), Make { view: view(1, &placed), types, scenes, ..Make::default() }).0
+}
+
+async fn tell<M: Message>(node: &Node, entity: OnlineId, message: M) {
+    let report = node.send(vec![(0, entity, payload(&message).into())], None).await;
+    assert_eq!(report.accepted, 1);
+}
+
+async fn await_in(node: &Node, entity: OnlineId, scene: SceneId) {
+    let there = async {
+        while !ask(&node.scene(scene), |reply| Question::Has { entity, reply }).await {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, there).await.expect("it arrives");
+}
+
+/// Somebody who is not there.
+fn nobody() -> OnlineId {
+    OnlineId::new(RangeId(1), 4_000)
+}
+
+thread_local! {
+    /// The scenes run on the thread of their test.
+    static RETURNED: Cell<u32> = const { Cell::new(0) };
+    static MADE: Cell<u32> = const { Cell::new(0) };
+    static FAILED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Sends what is too large, and sends it again whenever it comes back.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Stubborn {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Again {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Huge {
+    bytes: Vec<u8>,
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Stubborn {
+    #[from(cluster)]
+    fn again(&mut self, _: Again, cx: &mut Context<'_>) {
+        cx.send(nobody(), Huge { bytes: vec![0; Limits::default().message_bytes] });
+    }
+
+    #[hook]
+    fn returned(&mut self, _: &ReturnedMessage, cx: &mut Context<'_>) {
+        RETURNED.set(RETURNED.get() + 1);
+        cx.send(nobody(), Huge { bytes: vec![0; Limits::default().message_bytes] });
+    }
+}
+
+/// Cannot say where it stands, and cannot end.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity", position = at())]
+struct Fragile {
+    hp: u32,
+}
+
+impl Fragile {
+    fn at(&self) -> Position {
+        panic!("lost, with {} hp", self.hp)
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "it does not end");
+    }
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Fragile {}
+
+/// Can be made once.
+#[derive(Debug, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Once {}
+
+impl Default for Once {
+    fn default() -> Self {
+        MADE.set(MADE.get() + 1);
+        assert_eq!(MADE.get(), 1, "there is one already");
+        Self {}
+    }
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Once {}
+
+/// Wants two things at once.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Wisher {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct GoTwice {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct GoAndEnd {}
+
+#[handlers(crate = "slipgate_entity")]
+impl Wisher {
+    #[from(cluster)]
+    fn go_twice(&mut self, _: GoTwice, cx: &mut Context<'_>) {
+        cx.move_to(SECOND);
+        cx.move_to(THIRD);
+    }
+
+    #[from(cluster)]
+    fn go_and_end(&mut self, _: GoAndEnd, cx: &mut Context<'_>) {
+        cx.move_to(SECOND);
+        cx.despawn();
+    }
+}
+
+/// Takes somebody along who is not there.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Guide {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Lead {}
+
+#[handlers(crate = "slipgate_entity")]
+impl Guide {
+    #[from(cluster)]
+    fn lead(&mut self, _: Lead, cx: &mut Context<'_>) {
+        cx.move_with(SceneRef::Id(SECOND), serde_json::json!({ "lamp": 1 }));
+    }
+
+    #[hook]
+    fn leaving(&mut self, _: &Destination, _: &mut Context<'_>) -> Leave {
+        Leave::allow().with([nobody()])
+    }
+
+    #[hook]
+    fn move_failed(&mut self, why: &MoveFailed) {
+        FAILED.with_borrow_mut(|failed| failed.push((why.word.to_owned(), why.text.clone())));
+    }
+}
