@@ -282,7 +282,7 @@ impl SceneActor {
 
     fn answer(&mut self, ticket: Ticket, answer: Answer, now: Now) {
         if let Some(body) = self.wishes.not_born(ticket) {
-            self.bodies.discard(body, now);
+            self.bodies.discard(*body, now);
         }
         let unfit = self.unfit.remove(&ticket);
         match self.asked.remove(&ticket) {

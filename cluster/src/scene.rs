@@ -412,12 +412,6 @@ impl Scene {
         self.gone.get(&entity).and_then(|tombstone| tombstone.record.owner).map_or(Route::Unknown, Route::Owner)
     }
 
-    /// Whether an entity lives here, and nothing is under way with it.
-    #[must_use]
-    pub fn is_still(&self, entity: OnlineId) -> bool {
-        self.is_free(entity).is_ok()
-    }
-
     /// How an entity that lives here stands.
     #[must_use]
     pub fn stand(&self, entity: OnlineId) -> Option<Stand> {

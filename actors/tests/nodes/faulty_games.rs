@@ -2,10 +2,14 @@
 //! goes on.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
 
 use slipgate_actors::scene::Question;
+use slipgate_cluster::message::{Control, Message as Said};
 use slipgate_cluster::moves::{Outcome, Refusal};
-use slipgate_cluster::{Limits, Own};
+use slipgate_cluster::view::Home;
+use slipgate_cluster::{Envelope, Epoch, Limits, Own, Place, Port, Record, Session};
 use slipgate_entity::game::{
     Context, Destination, Leave, Message, MoveFailed, Position, ReturnedMessage, SceneRef, Types, payload,
 };
@@ -13,6 +17,7 @@ use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_macros::{Entity, Message, handlers};
 use tokio::time::timeout;
 
+use crate::alone::Kept;
 use crate::node::{LIMIT, Make, Node, ask, me, migrate, spawn, view};
 
 #[actix_rt::test]
@@ -87,6 +92,57 @@ async fn whoever_cannot_set_out_for_want_of_company_hears_so() {
     assert_eq!(FAILED.take(), [expected].map(|(word, text)| (word.to_owned(), text)));
 }
 
+#[actix_rt::test]
+async fn whoever_stays_by_a_late_word_of_its_home_is_in_the_scene_again_with_its_timers() {
+    let other = Session::new(2, 1);
+    let mut view = view(2, &[(1, HERE), (2, SECOND)]);
+    let limits = Limits { transfer: SHORT, decide: SHORT, ..Limits::default() };
+    let types = Types::builder().entity::<Clock>().build().expect("a type");
+    let make = Make { view: view.clone(), limits, types, scenes: vec![HERE], ..Make::default() };
+    let (node, _) = Node::start(me(), make);
+    let kept = Kept::default();
+    node.post.link(other, Arc::new(kept.clone()));
+    let scene = node.scene(HERE);
+    let clock = spawn(&scene, "clock").await;
+    let target = Own::new(other, SECOND);
+    let say = |from: Place, control| {
+        let to = Own::new(me(), HERE).into();
+        node.post.send(vec![Envelope { from, to, message: Said::Control(control) }]);
+    };
+    let ((), moved) = tokio::join!(
+        async {
+            let reserve = |message: &Said| match message {
+                Said::Control(Control::Reserve(reserve)) => Some((reserve.id, reserve.label)),
+                _ => None,
+            };
+            let (id, label) = kept.await_one("room is asked for", reserve).await;
+            say(target.into(), Control::Reserved { entity: clock, id, label });
+            kept.await_one("the copy", |message| matches!(message, Said::Prepare(_)).then_some(())).await;
+            // From now on the home is elsewhere, and silent.
+            view.version += 1;
+            view.homes
+                .insert(RangeId(1), Home { session: other, term: 1, before: Some(me()), ..view.homes[&RangeId(1)] });
+            node.post.set_view(Arc::new(view.clone()));
+        },
+        migrate(&scene, clock, target),
+    );
+    assert_eq!(moved, Outcome::Undecided);
+    let rung = RUNG.get();
+    let shown = ask(&scene, |reply| Question::Show { entity: clock, reply }).await.expect("it is here").0.stand;
+    let epoch = Epoch::new(1, 1);
+    let record = Record { owner: Some(Own::new(me(), HERE)), epoch, data: shown.data, lost: false, base: shown.base };
+    let home = Place { session: other, port: Port::Directory };
+    say(home, Control::RecordIs { entity: clock, record, nonce: None });
+    let rings = async {
+        while RUNG.get() <= rung {
+            tokio::time::sleep(SHORT).await;
+        }
+    };
+    timeout(LIMIT, rings).await.expect("its timer goes on");
+    assert_eq!(FAILED.take().into_iter().map(|(word, _)| word).collect::<Vec<_>>(), ["undecided"]);
+}
+
+const SHORT: Duration = Duration::from_millis(20);
 const HERE: SceneId = SceneId(1);
 const SECOND: SceneId = SceneId(2);
 const THIRD: SceneId = SceneId(3);
@@ -121,6 +177,7 @@ fn nobody() -> OnlineId {
 thread_local! {
     /// The scenes run on the thread of their test.
     static RETURNED: Cell<u32> = const { Cell::new(0) };
+    static RUNG: Cell<u32> = const { Cell::new(0) };
     static MADE: Cell<u32> = const { Cell::new(0) };
     static FAILED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
@@ -191,6 +248,35 @@ impl Default for Once {
 
 #[handlers(crate = "slipgate_entity")]
 impl Once {}
+
+/// Rings.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Clock {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
+struct Ring {}
+
+#[handlers(crate = "slipgate_entity")]
+impl Clock {
+    #[hook]
+    fn init(&mut self, cx: &mut Context<'_>) -> Result<(), String> {
+        self.ring(Ring {}, cx);
+        Ok(())
+    }
+
+    #[from(cluster)]
+    fn ring(&mut self, _: Ring, cx: &mut Context<'_>) {
+        RUNG.set(RUNG.get() + 1);
+        cx.after(SHORT, Ring {}).expect("room for one");
+    }
+
+    #[hook]
+    fn move_failed(&mut self, why: &MoveFailed) {
+        FAILED.with_borrow_mut(|failed| failed.push((why.word.to_owned(), why.text.clone())));
+    }
+}
 
 /// Wants two things at once.
 #[derive(Debug, Default, Entity)]

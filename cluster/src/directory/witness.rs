@@ -83,29 +83,30 @@ impl Witness {
             // The view that tells of a range may be behind the grant of it.
             home.is_none_or(|home| home.session == from && home.term == news.term)
         };
+        // Once for a batch, whose ranges are as many as a peer likes.
+        let mut room = ROSTER_ROWS.saturating_sub(self.len());
         for news in news.into_iter().filter(is_of_home) {
-            self.note(from, news);
+            self.note(from, news, &mut room);
         }
+        self.rosters.retain(|_, known| !known.living.is_empty());
         true
     }
 
-    fn note(&mut self, home: Session, RosterNews { range, term, born, dead }: RosterNews) {
-        let mut room = ROSTER_ROWS.saturating_sub(self.len());
+    fn note(&mut self, home: Session, RosterNews { range, term, born, dead }: RosterNews, room: &mut usize) {
         let known = self.rosters.entry((range, term)).or_insert_with(|| Known { home, living: BTreeMap::new() });
         if known.home != home {
             return;
         }
         for entity in dead {
-            known.living.remove(&entity);
+            *room += usize::from(known.living.remove(&entity).is_some());
         }
         for Born { entity, label } in born.into_iter().filter(|born| born.entity.range() == range) {
-            if room == 0 {
+            if *room == 0 {
                 break;
             }
             let label = label.filter(|label| label.len() <= LABEL_BYTES).map(String::into_boxed_str);
-            room -= usize::from(known.living.insert(entity, label).is_none());
+            *room -= usize::from(known.living.insert(entity, label).is_none());
         }
-        self.rosters.retain(|_, known| !known.living.is_empty());
     }
 
     /// The next `page` entities by id, of earlier homes of the range. Those up to the id that is asked for are forgotten.

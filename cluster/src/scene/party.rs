@@ -95,6 +95,12 @@ impl Scene {
     }
 
     /// Whether an entity lives here, and nothing is under way with it.
+    #[must_use]
+    pub fn is_still(&self, entity: OnlineId) -> bool {
+        self.is_free(entity).is_ok()
+    }
+
+    /// The same, or what speaks against it.
     pub(super) fn is_free(&self, entity: OnlineId) -> Result<(), MoveError> {
         let live = self.live.get(&entity).ok_or(MoveError::NotOwner { entity })?;
         if !matches!(live.phase, Phase::Active) || self.is_doomed(entity) {

@@ -220,7 +220,7 @@ impl Bodies {
                 let is_parked = image.parked.is_some();
                 let before = self.staged.insert(entity, Arrival { body: Box::new(body), from, is_parked });
                 if let Some(before) = before {
-                    self.discard(before.body, now);
+                    self.discard(*before.body, now);
                 }
                 Ok(())
             }
@@ -244,12 +244,12 @@ impl Bodies {
 
     pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId, now: Now) {
         if let Some(arrival) = self.staged.remove(&entity) {
-            self.discard(arrival.body, now);
+            self.discard(*arrival.body, now);
         }
     }
 
     /// Drops a body that has never been in the scene, so that it runs no hooks: its destructors are game code, too.
-    pub(in crate::scene) fn discard(&self, body: Box<Body>, now: Now) {
+    pub(in crate::scene) fn discard(&self, body: Body, now: Now) {
         let (who, mut panics) = (body.shared_description(), Vec::new());
         body.remove(&self.world(now), &mut Vec::new(), &mut |part, run| note(&mut panics, "the end", part, run));
         for Panicked { what, panic, .. } in panics {
