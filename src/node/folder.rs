@@ -3,7 +3,7 @@
 //! Keeps: a file is there whole or not at all.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,11 @@ pub(super) async fn keep_ranges(folder: PathBuf, mut seen: watch::Receiver<Optio
 
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let unfinished = file.with_extension("json.new");
-    fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file))
+    let mut written = fs::File::create(&unfinished)?;
+    written.write_all(text.as_bytes())?;
+    // Else a machine that loses power may keep the name without the text, and its node does not start again.
+    written.sync_all()?;
+    fs::rename(&unfinished, file)
 }
 
 fn unwritable(file: &Path) -> impl Fn(io::Error) -> NodeError {
