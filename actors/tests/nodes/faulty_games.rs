@@ -111,9 +111,9 @@ async fn whoever_stays_by_a_late_word_of_its_home_is_in_the_scene_again_with_its
     };
     let ((), moved) = tokio::join!(
         async {
-            let reserve = |message: &Said| match message {
-                Said::Control(Control::Reserve(reserve)) => Some((reserve.id, reserve.label)),
-                _ => None,
+            let reserve = |message: &Said| {
+                let Said::Control(Control::Reserve(reserve)) = message else { return None };
+                Some((reserve.id, reserve.label))
             };
             let (id, label) = kept.await_one("room is asked for", reserve).await;
             say(target.into(), Control::Reserved { entity: clock, id, label });
