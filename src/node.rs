@@ -32,7 +32,7 @@ use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
 use slipgate_cluster::manager::{JoinRequest, Waits};
 use slipgate_entity::RangeId;
-use slipgate_entity::game::{TypeFaults, Types};
+use slipgate_entity::game::{MissingTypes, TypeFaults, Types};
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -71,6 +71,9 @@ pub enum NodeError {
     /// The types that are linked into this program do not go together; nothing was started.
     #[error("{0}")]
     Types(#[from] TypeFaults),
+    /// The configuration wants types that this program does not have; nothing was started.
+    #[error("{0} (wanted by [entities] types)")]
+    MissingTypes(#[from] MissingTypes),
     /// Something about the disk.
     #[error("{what}: {source}")]
     Disk {
@@ -100,6 +103,7 @@ impl NodeError {
             Self::Telemetry(_)
             | Self::Port { .. }
             | Self::Types(_)
+            | Self::MissingTypes(_)
             | Self::Disk { .. }
             | Self::Store(_)
             | Self::Admin(_) => Exit::Failed,
@@ -122,6 +126,7 @@ pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)], types: 
     let ended = actix_rt::System::new().block_on(async {
         files::raise_limit();
         let wish = Wish::of_the_process()?;
+        types.require(&config.entities.required())?;
         let ports = open(&config)?;
         let host = Host { wish, metrics: wiring::metrics()?, desks: SharedDesk::new(types) };
         live(&config, ports, host).await

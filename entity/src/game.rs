@@ -54,7 +54,7 @@ pub use self::part::{Component, ComponentList, Entity, Field, Lineage, Part, Pos
 pub use self::register::Registration;
 pub use self::types::{
     ComponentSchema, CreateError, HandlerInfo, HandlerSchema, MissingTypes, ParseMessageError, RestoreError, Schema,
-    SchemaDiffers, TypeFault, TypeFaults, TypeInfo, TypeNumber, TypeSchema, Types, TypesBuilder,
+    TypeFault, TypeFaults, TypeInfo, TypeNumber, TypeSchema, Types, TypesBuilder,
 };
 pub use self::world::{Description, Identity, Lookup, Moment, SceneInfo, World};
 

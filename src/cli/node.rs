@@ -59,6 +59,7 @@ pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
         NodeError::Telemetry(_) => Failure::new(error.exit(), "node", error.to_string()),
         NodeError::NotJoined(_)
         | NodeError::Types(_)
+        | NodeError::MissingTypes(_)
         | NodeError::Port { .. }
         | NodeError::Disk { .. }
         | NodeError::Store(_)

@@ -37,6 +37,8 @@ pub(super) enum Kind {
     Filter,
     /// Levels for what entities say, by type.
     Voices,
+    /// Names of entity types, with commas between them; none at all, too.
+    Types,
 }
 
 /// A value as it stands in its source.
@@ -122,6 +124,13 @@ impl Kind {
                 Ok(_) => Ok(Setting::Text(text.to_owned())),
                 Err(error) => complain(error.to_string(), "write \"info\", or \"info,player=debug\""),
             },
+            Self::Types => match list(text).find(|name| !is_type_name(name)) {
+                None => Ok(Setting::Text(text.to_owned())),
+                Some(wrong) => complain(
+                    format!("{wrong:?} is no name of a type"),
+                    "write names with commas between them: \"player,monster\"",
+                ),
+            },
             Self::Count { .. } => self.wrong_type(&Given::Text(text)),
         }
     }
@@ -158,8 +167,18 @@ impl Kind {
             Self::Secret => "a token in quotes",
             Self::Word(_) => "a word in quotes",
             Self::Filter | Self::Voices => "a log level in quotes",
+            Self::Types => "names of types in quotes",
         }
     }
+}
+
+/// The names in a list.
+pub(super) fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn is_type_name(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn read_count(number: i64, min: i64, max: i64) -> Result<Setting, Complaint> {

@@ -92,7 +92,7 @@ const FORMATS: Kind = Kind::Word(&["auto", "pretty", "json"]);
 const COLOURS: Kind = Kind::Word(&["auto", "always", "never"]);
 
 /// All keys, in the order in which they are shown.
-pub(super) static KEYS: [Key; 42] = [
+pub(super) static KEYS: [Key; 43] = [
     Key::new("node.name", Kind::Name, Preset::Required("n1")),
     Key::new("node.listen", Kind::Listen, Preset::Text("127.0.0.1:7700")),
     Key::new("node.advertise", Kind::Dial, Preset::Unset),
@@ -103,6 +103,7 @@ pub(super) static KEYS: [Key; 42] = [
     Key::new("manager.address", Kind::Dial, Preset::Unset),
     Key::new("manager.lease", LEASE, Preset::Text("10s")),
     Key::new("manager.margin", MARGIN, Preset::Text("2s")),
+    Key::new("entities.types", Kind::Types, Preset::Text("")),
     Key::new("entities.on_panic", Kind::Word(&["park", "despawn"]), Preset::Text("park")),
     Key::new("admin.listen", Kind::Listen, Preset::Text("127.0.0.1:7780")),
     Key::new("admin.advertise", Kind::Dial, Preset::Unset),

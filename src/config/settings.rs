@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use slipgate_cluster::{NodeName, scene};
 
-use super::{DialAddress, LimitSettings, Secret};
+use super::{DialAddress, LimitSettings, Secret, kind};
 
 /// Everything that `cluster.toml` and its overlays say.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -115,8 +115,19 @@ pub struct Scene {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entities {
+    /// Names of types that this node must have, with commas between them: a type that its program does not link in is
+    /// told at the start. Default none.
+    pub types: String,
     /// What becomes of an entity whose handler panics. Default `park`.
     pub on_panic: OnPanic,
+}
+
+impl Entities {
+    /// The types that this node must have.
+    #[must_use]
+    pub fn required(&self) -> Vec<&str> {
+        kind::list(&self.types).collect()
+    }
 }
 
 /// What becomes of an entity whose handler panics.

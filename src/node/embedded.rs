@@ -45,6 +45,7 @@ impl Bound {
     /// that has it.
     pub(crate) fn run(self, types: Types, members: usize, folder: Option<Arc<TempDir>>) -> Result<Embedded, NodeError> {
         let Self { config, ports } = self;
+        types.require(&config.entities.required())?;
         let (name, admin) = (config.node.name.to_string(), ports.admin_dial.clone());
         let (stop, words) = mpsc::channel(WORDS);
         let (tell_ready, ready) = oneshot::channel();

@@ -81,3 +81,13 @@ fn links_are_up(nodes: &[Node]) {
         }
     }
 }
+
+#[test]
+fn a_node_whose_program_lacks_a_type_that_it_must_have_says_which_and_does_not_start() {
+    let cluster = Cluster::new("n1", &[("forest", "n1")]);
+    let mut node = cluster.launch("n1").set("entities.types", "walker, walkr").start();
+    assert_eq!(node.end(), Some(1), "{}", node.lines().join("\n"));
+    let said = node.lines().pop().expect("a last word");
+    let text = "no type of this program is named \\\"walkr\\\", did you mean \\\"walker\\\"?";
+    assert!(said.contains("\"node.failed\"") && said.contains(text) && said.contains("[entities] types"), "{said}");
+}

@@ -164,8 +164,7 @@ impl MessageInfo {
 }
 
 fn own<P: Part>(part: &mut dyn AnyPart) -> &mut P {
-    let name = part.name();
-    downcast_mut(part).unwrap_or_else(|| panic!("a handler of {} was called with a {name}", P::NAME))
+    downcast_mut(part).unwrap_or_else(|| panic!("a handler of {} was called with another part", P::NAME))
 }
 
 /// A payload from arguments as JSON text. A message without fields may be `{}`, or nothing at all.

@@ -95,15 +95,6 @@ pub struct MissingTypes {
     text: String,
 }
 
-/// Why the parts of an entity cannot be read here: all that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{text}")]
-pub struct SchemaDiffers {
-    /// Names of the parts.
-    pub parts: Vec<String>,
-    text: String,
-}
-
 /// Why a text is no message to an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParseMessageError {
@@ -179,29 +170,6 @@ impl Types {
         let names: Vec<_> = missing.map(str::to_owned).collect();
         let text: Vec<_> = names.iter().map(|name| format!("{name:?}{}", self.meant(name))).collect();
         if names.is_empty() { Ok(()) } else { Err(MissingTypes { names, text: text.join(", or ") }) }
-    }
-
-    /// Whether all of an entity's parts can be read here; `parts` are those of [`Body::parts`](super::Body::parts).
-    ///
-    /// # Errors
-    ///
-    /// Names each that cannot, with the versions that could.
-    pub fn check_readable<'n>(&self, parts: impl IntoIterator<Item = (&'n str, u16)>) -> Result<(), SchemaDiffers> {
-        let (mut names, mut text) = (Vec::new(), Vec::new());
-        for (name, version) in parts {
-            let own = self.entity(name).map(|kind| self.own(kind));
-            let differs = match own.or_else(|| self.component_named(name)) {
-                None => "is not known".to_owned(),
-                Some(info) if info.read(version).is_none() => {
-                    let (oldest, newest) = (info.oldest(), info.version());
-                    format!("has version {version}, and versions {oldest} to {newest} can be read")
-                }
-                Some(_) => continue,
-            };
-            text.push(format!("{name} {differs}"));
-            names.push(name.to_owned());
-        }
-        if names.is_empty() { Ok(()) } else { Err(SchemaDiffers { parts: names, text: text.join("; ") }) }
     }
 
     /// The entity type of a name.

@@ -314,12 +314,3 @@ fn a_type_tells_what_it_takes_and_from_whom() {
     let takes: Vec<_> = wolf.handlers().map(|handler| (handler.message, handler.component, handler.callers)).collect();
     assert_eq!(takes, [("howl", None, Callers::CLUSTER), ("nap", None, Callers::CLIENT)]);
 }
-
-#[test]
-fn what_another_node_has_and_this_one_cannot_read_is_named_part_by_part() {
-    let types = all();
-    assert_eq!(types.check_readable([("player", 1), ("health", 1)]), Ok(()));
-    let error = types.check_readable([("player", 2), ("health", 1), ("wings", 1)]).expect_err("two differ");
-    assert_eq!(error.parts, ["player", "wings"]);
-    assert_eq!(error.to_string(), "player has version 2, and versions 1 to 1 can be read; wings is not known");
-}

@@ -7,7 +7,7 @@ use super::super::{Colour, Config, Format, Loaded, OnPanic};
 use super::{LEAST, load, loaded};
 
 /// A value for each key, in its canonical form, that differs from the default and fits the defaults of all others.
-const OTHERS: [(&str, &str); 42] = [
+const OTHERS: [(&str, &str); 43] = [
     ("node.name", "n1"),
     ("node.listen", "127.0.0.1:0"),
     ("node.advertise", "n1:7700"),
@@ -18,6 +18,7 @@ const OTHERS: [(&str, &str); 42] = [
     ("manager.address", "127.0.0.1:7700"),
     ("manager.lease", "1m 30s"),
     ("manager.margin", "750ms"),
+    ("entities.types", "walker,player"),
     ("entities.on_panic", "despawn"),
     ("admin.listen", "[::1]:7780"),
     ("admin.advertise", "n1:7780"),
