@@ -23,6 +23,8 @@ use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, 
 
 use crate::panic::guarded;
 
+use crate::restraint::Restraint;
+
 pub(super) use self::life::{NotApplied, Panicked, Turned};
 
 mod life;
@@ -42,6 +44,8 @@ pub(super) struct Bodies {
     parked: BTreeSet<OnlineId>,
     types: Types,
     scene: SceneInfo,
+    /// So that messages that nobody takes do not fill the log.
+    refused: Restraint<()>,
     /// Kept for its room: the size of a body is asked for before each move.
     scratch: Vec<u8>,
 }
@@ -88,6 +92,7 @@ impl Bodies {
             parked: BTreeSet::new(),
             types,
             scene,
+            refused: Restraint::default(),
             scratch: Vec::new(),
         }
     }

@@ -31,6 +31,7 @@ impl SceneActor {
 
     /// Tells how the scene stands; once a second is often enough for anybody who scrapes.
     pub(super) fn tell_gauges(&mut self) {
+        self.bodies.tell_refused(self.around.clock.now());
         let gauges =
             [self.machine.len(), self.machine.moves_under_way(), self.machine.arriving(), self.bodies.parked()];
         if self.around.keeper.is_some() {

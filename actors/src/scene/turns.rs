@@ -238,9 +238,10 @@ impl SceneActor {
                 }
             },
         };
-        if let Some(brings) = brings {
-            self.wishes.luggage.insert(entity, brings);
-        }
+        match brings {
+            Some(brings) => self.wishes.luggage.insert(entity, brings),
+            None => self.wishes.luggage.remove(&entity),
+        };
         for input in self.order_move(entity, target, Asker::Mover(entity)) {
             self.step(input, now);
         }

@@ -7,7 +7,7 @@ use slipgate_cluster::Now;
 use slipgate_cluster::message::{Identity, Image};
 use slipgate_entity::game::{
     Body, CallError, Data, Destination, Effect, Entered, Flags, Guard, Hook, Incoming, Leave, Moment, MoveFailed,
-    Returned, World,
+    Returned, Types, World,
 };
 use slipgate_entity::{OnlineId, SceneId};
 
@@ -89,8 +89,8 @@ impl Bodies {
         }
         let (result, effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.call(incoming, world, effects)));
-        let what = || self.types.kind_of(incoming.payload).unwrap_or("?").to_owned();
-        self.taken(entity, result, what)?;
+        let what = |types: &Types| types.kind_of(incoming.payload).unwrap_or("?").to_owned();
+        self.taken(entity, now, result, what)?;
         Ok(effects)
     }
 
@@ -107,7 +107,7 @@ impl Bodies {
         }
         let (result, effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.returned(to, why, payload, world, effects)));
-        self.taken(entity, result.map(Ok), || "what came back".to_owned())?;
+        self.taken(entity, now, result.map(Ok), |_| "what came back".to_owned())?;
         Ok(effects)
     }
 
@@ -121,26 +121,46 @@ impl Bodies {
     pub(in crate::scene) fn fire(&mut self, entity: OnlineId, now: Now) -> Result<Vec<Effect>, NotApplied> {
         let (result, effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.fire(world, effects).unwrap_or(Ok(()))));
-        self.taken(entity, result, || "a timer".to_owned())?;
+        self.taken(entity, now, result, |_| "a timer".to_owned())?;
         Ok(effects)
     }
 
+    /// Says in the log how many messages were not taken since the last such line.
+    pub(in crate::scene) fn tell_refused(&mut self, now: Now) {
+        for ((), left_out) in self.refused.sums(now).into_iter().filter(|(_, left_out)| *left_out > 0) {
+            let scene = &self.scene.name;
+            tracing::warn!(
+                event = "message.refused",
+                scene,
+                left_out,
+                "{left_out} more messages were not taken in {scene}"
+            );
+        }
+    }
+
     fn taken(
-        &self,
+        &mut self,
         entity: OnlineId,
+        now: Now,
         result: Result<Result<(), CallError>, Panic>,
-        what: impl FnOnce() -> String,
+        what: impl FnOnce(&Types) -> String,
     ) -> Result<(), NotApplied> {
         match result {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => {
                 metrics::counter!("slipgate_messages_refused_total").increment(1);
-                tracing::debug!(event = "message.refused", entity = %entity, "a message was not taken: {error}");
+                if self.refused.tells((), now) {
+                    let type_name = self.type_name(entity);
+                    tracing::warn!(
+                        event = "message.refused", entity = %entity, r#type = type_name,
+                        "a message to {entity} was not taken: {error}"
+                    );
+                }
                 Ok(())
             }
             Err(panic) => {
                 metrics::counter!("slipgate_messages_failed_total").increment(1);
-                let kind = what();
+                let kind = what(&self.types);
                 Err(NotApplied::Panicked(Panicked { what: format!("the handler of {kind}"), kind, panic }))
             }
         }
