@@ -217,7 +217,10 @@ pub(crate) fn wide() -> Vec<Plan> {
         Plan::new("a move, 3 messages", &[1, 2], 3).moves(1).messages(3).late(),
         Plan::new("streams close, 2 messages, a move, a despawn", &[1, 2], 3).messages(2).moves(1).despawn().idles(),
         Plan::new("streams close, 2 moves, a message, no give-up", &[1, 2], 3).moves(2).messages(1).idles(),
-        Plan::new("streams close, friends, a move, 2 messages", &[1, 2], 3).friend(1, 3, 2).moves(1).late().idles(),
+        Plan::new("streams close, friends, a move, 2 messages, no give-up", &[1, 2], 3)
+            .friend(1, 3, 2)
+            .moves(1)
+            .idles(),
         Plan::new("streams close, friends, a move, a despawn", &[1, 2], 3)
             .friend(1, 3, 1)
             .moves(1)
