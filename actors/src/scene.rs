@@ -141,7 +141,7 @@ impl SceneActor {
     /// The scene that `settings` describe, without entities; the first tenant of a slot has `first_generation`.
     #[must_use]
     pub fn new(settings: Settings, around: Surroundings, first_generation: u32) -> Self {
-        let (me, on_panic) = (settings.me, settings.on_panic);
+        let (me, on_panic, capacity) = (settings.me, settings.on_panic, settings.capacity);
         let view = around.post.view();
         let scene = SceneInfo { id: me.scene, name: view.scene_text(me.scene), node: view.node_text(me.session.node) };
         Self {
@@ -149,7 +149,7 @@ impl SceneActor {
             me,
             on_panic,
             room: Room::new(around.post.budget()),
-            bodies: Bodies::new(scene, first_generation, around.types.clone()),
+            bodies: Bodies::new(scene, capacity, first_generation, around.types.clone()),
             wishes: Wishes::default(),
             unfit: BTreeMap::new(),
             voices: around.voices.clone(),

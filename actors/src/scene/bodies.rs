@@ -79,8 +79,9 @@ impl Lookup for Bodies {
 }
 
 impl Bodies {
-    pub(super) fn new(scene: SceneInfo, first_generation: u32, types: Types) -> Self {
-        let seats = Registry::over(Runtime::new(scene.id).with_first_generation(first_generation));
+    pub(super) fn new(scene: SceneInfo, capacity: u32, first_generation: u32, types: Types) -> Self {
+        let runtime = Runtime::new(scene.id).with_room_for(capacity).with_first_generation(first_generation);
+        let seats = Registry::over(runtime);
         let of_type = types.entities().map(|_| BTreeSet::new()).collect();
         Self {
             seats,

@@ -4,7 +4,7 @@
 //! spawn     init  enter_scene  activate
 //! a move    leaving  (reserve)  deactivate  leave_scene   ~~~>   enter_scene  arrived  activate      at the target
 //!                                                          left                                      at the source
-//!           given up:           enter_scene  move_failed  activate
+//!           given up:           enter_scene  activate  move_failed
 //! despawn   deactivate  leave_scene  dropped
 //! ```
 //!
