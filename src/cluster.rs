@@ -28,6 +28,7 @@ mod scene;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -198,6 +199,10 @@ impl Builder {
     /// If a name or setting is wrong, or a node does not start. Those that were started stop by themselves.
     pub async fn start(self) -> Result<Cluster, StartError> {
         let (manager, _) = self.nodes.first().ok_or(StartError::Empty)?;
+        let mut names = BTreeSet::new();
+        if let Some((twice, _)) = self.nodes.iter().find(|(name, _)| !names.insert(name)) {
+            return Err(StartError::Twice { node: twice.clone() });
+        }
         if let Some(level) = &self.log {
             log(level, manager)?;
         }
@@ -263,6 +268,12 @@ pub enum StartError {
     /// No node was declared: `.node("n1", ["forest"])`.
     #[error("a cluster needs a node")]
     Empty,
+    /// Two nodes have one name. Give a node all of its scenes at once: `.node("n1", ["forest", "mine"])`.
+    #[error("the node {node} is declared twice; give it all of its scenes at once")]
+    Twice {
+        /// The name.
+        node: String,
+    },
     /// The types that are linked into this program do not go together.
     #[error("{0}")]
     Types(#[from] TypeFaults),

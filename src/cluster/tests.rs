@@ -99,6 +99,6 @@ fn a_cluster_that_cannot_be_says_why_and_leaves_nobody_waiting() {
         let wrong = Cluster::builder().node("n1", ["forest"]).set("limits.settel", "1s").start().await;
         assert!(matches!(&wrong, Err(StartError::Config(faults)) if faults.to_string().contains("settle")));
         let twice = Cluster::builder().node("n1", ["forest"]).node("n1", ["harbor"]).start().await;
-        assert!(matches!(twice, Err(StartError::Node { .. } | StartError::Config(_))));
+        assert!(matches!(twice, Err(StartError::Twice { node }) if node == "n1"));
     });
 }
