@@ -320,6 +320,8 @@ impl Actor for SceneActor {
     fn started(&mut self, ctx: &mut Context<Self>) {
         self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
         ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
+        // Whoever scrapes finds the scene however short its life is.
+        self.tell_gauges();
         ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
         ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_scene(&actor.machine.tables())));
     }

@@ -78,6 +78,8 @@ fn two_hundred_scenes_one_after_the_other_leave_nothing_behind() {
         let (asked, node) = (&clients[number % 2], ["n1", "n2"][(number / 2) % 2]);
         let made = open(asked, &name, Some(node));
         assert_eq!((made.node.as_str(), made.generation), (node, 1), "{made:?}");
+        let measured = value(&metrics(&nodes[(number / 2) % 2]), MADE);
+        assert!(measured >= 0.0, "a scene is measured from its first moment on, so that a short life is, too");
         spawn(&clients[0], &name, 3);
         let clearing = if number.is_multiple_of(3) { Clearing::Despawn } else { Clearing::Move };
         let report = close(asked, &name, clearing);
@@ -112,15 +114,19 @@ fn two_hundred_scenes_one_after_the_other_leave_nothing_behind() {
 fn await_base(node: &Node) {
     until(LIMIT, "nothing of scenes that are over", || {
         let text = metrics(node);
-        let value = |series: &str| {
-            let line =
-                text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("no {series}\n{text}"));
-            line.rsplit_once(' ').expect("a value").1.parse::<f64>().expect("a number")
-        };
-        let is_base = value("slipgate_scenes{state=\"over\"}") + value("slipgate_entities{scene=\"*\"}") == 0.0
+        let value = |series: &str| value(&text, series);
+        let is_base = value("slipgate_scenes{state=\"over\"}") + value(MADE) == 0.0
             && (value("slipgate_scenes{state=\"open\"}") - 1.0).abs() < 0.1;
         if is_base { Ok(()) } else { Err(text) }
     });
+}
+
+/// The entities of all scenes that were made at run time.
+const MADE: &str = "slipgate_entities{scene=\"*\"}";
+
+fn value(text: &str, series: &str) -> f64 {
+    let line = text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("no {series}\n{text}"));
+    line.rsplit_once(' ').expect("a value").1.parse().expect("a number")
 }
 
 fn metrics(node: &Node) -> String {
