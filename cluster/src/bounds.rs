@@ -97,8 +97,8 @@ pub const CLAIMS_PER_SCENE: usize = 1 << 20;
 /// hands over more nothing is taken, and every scene is asked instead.
 pub const HEIRLOOMS: usize = 4 * CLAIMS_PER_SCENE;
 
-/// Entities of other homes that a witness keeps the names of: some 30 bytes each, and the label. As many as a scene may claim;
-/// of those beyond it hears nothing, and they would be lost without a name.
+/// Entities of other homes that a witness keeps the names of: some 30 bytes each, and the label. As many as a scene may claim,
+/// and half of them for one home; of those beyond it keeps nothing, and they would be lost without a name.
 pub const ROSTER_ROWS: usize = 1 << 20;
 
 /// Deaths that wait to be told to the witness. Beyond it the whole roster is told anew: those that live, and nobody else.

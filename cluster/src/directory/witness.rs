@@ -84,12 +84,18 @@ impl Witness {
             home.is_none_or(|home| home.session == from && home.term == news.term)
         };
         // Once for a batch, whose ranges are as many as a peer likes.
-        let mut room = ROSTER_ROWS.saturating_sub(self.len());
+        let mut room = self.room_for(from);
         for news in news.into_iter().filter(is_of_home) {
             self.note(from, news, &mut room);
         }
         self.rosters.retain(|_, known| !known.living.is_empty());
         true
+    }
+
+    /// Rows that a home may still fill: one alone has at most half of them.
+    fn room_for(&self, home: Session) -> usize {
+        let own = self.rosters.values().filter(|known| known.home == home).map(|known| known.living.len());
+        ROSTER_ROWS.saturating_sub(self.len()).min((ROSTER_ROWS / 2).saturating_sub(own.sum()))
     }
 
     fn note(&mut self, home: Session, RosterNews { range, term, born, dead }: RosterNews, room: &mut usize) {
@@ -124,5 +130,45 @@ impl Witness {
         }
         self.rosters.retain(|_, known| !known.living.is_empty());
         rows.into_values().take(page).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Home;
+
+    fn session(node: u16) -> Session {
+        Session::new(node, 1)
+    }
+
+    /// A view in which node n is the home of range n.
+    fn view(nodes: u16) -> View {
+        let home = |node: u16| (RangeId(node.into()), Home::first(RangeId(node.into()), session(node)));
+        View { homes: (1..=nodes).map(home).collect(), ..View::default() }
+    }
+
+    fn births(range: u32, count: usize) -> Told {
+        let counters = 0..u32::try_from(count).expect("few entities");
+        let born = counters.map(|counter| Born { entity: OnlineId::new(RangeId(range), counter), label: None });
+        let news = RosterNews { range: RangeId(range), term: 0, born: born.collect(), dead: Vec::new() };
+        Told { number: 1, anew: false, news: vec![news] }
+    }
+
+    #[test]
+    fn one_home_alone_has_at_most_half_of_the_rows_and_the_next_one_still_finds_room() {
+        let (mut witness, view) = (Witness::default(), view(2));
+        assert!(witness.take(session(1), births(1, ROSTER_ROWS / 2 + 10), &view));
+        assert_eq!(witness.len(), ROSTER_ROWS / 2);
+        assert!(witness.take(session(2), births(2, 10), &view));
+        assert_eq!(witness.len(), ROSTER_ROWS / 2 + 10);
+    }
+
+    #[test]
+    fn ranges_that_a_home_makes_up_count_into_its_half() {
+        let (mut witness, view) = (Witness::default(), view(2));
+        assert!(witness.take(session(1), births(7, ROSTER_ROWS / 2 + 10), &view));
+        assert!(witness.take(session(2), births(2, 10), &view));
+        assert_eq!(witness.len(), ROSTER_ROWS / 2 + 10);
     }
 }
