@@ -102,8 +102,8 @@ fn spawned(stage: &mut Stage) -> Body {
     body
 }
 
-fn enter(stage: &mut Stage, body: &mut Body, how: Entered, why: Option<&MoveFailed>) {
-    stage.turn(|world, effects| body.enter(how, why, world, effects, &mut unguarded));
+fn enter(stage: &mut Stage, body: &mut Body, how: Entered) {
+    stage.turn(|world, effects| body.enter(how, world, effects, &mut unguarded));
 }
 
 fn keep() -> Destination {
@@ -191,11 +191,11 @@ fn a_move_runs_its_hooks_on_both_sides_and_brings_along_what_was_asked_for() {
 
     let mut copy = stage.types.decode("a", identity(1), &bytes, Moment(0)).expect("its own bytes");
     let _ = told();
-    enter(&mut stage, &mut copy, Entered::Arrived { from: SceneId(1) }, None);
+    enter(&mut stage, &mut copy, Entered::Arrived { from: SceneId(1) });
     let brings = r#"{"gate":3}"#;
     let entered = format!("a.enter {brings} c.enter {brings} b.enter {brings}");
     assert_eq!(told(), format!("{entered} a.arrived c.arrived b.arrived a.activate c.activate b.activate"));
-    enter(&mut stage, &mut copy, Entered::Spawned, None);
+    enter(&mut stage, &mut copy, Entered::Spawned);
     assert!(!told().contains("gate"), "it is brought once");
 
     stage.effects();
@@ -214,8 +214,9 @@ fn a_move_that_came_to_nothing_is_told_where_the_entity_was() {
     stage.turn(|world, effects| body.leave(world, effects, &mut unguarded));
     told();
     let why = MoveFailed { word: "timeout", text: "given up".to_owned() };
-    enter(&mut stage, &mut body, Entered::MoveFailed, Some(&why));
-    let expected = "a.enter c.enter b.enter a.timeout c.timeout b.timeout a.activate c.activate b.activate";
+    enter(&mut stage, &mut body, Entered::MoveFailed);
+    stage.turn(|world, effects| body.run(&Hook::MoveFailed(&why), world, effects, &mut unguarded));
+    let expected = "a.enter c.enter b.enter a.activate c.activate b.activate a.timeout c.timeout b.timeout";
     assert_eq!(told(), expected);
 }
 
@@ -264,6 +265,6 @@ fn a_hook_that_panics_does_not_keep_the_others_from_theirs() {
     let mut body = stage.types.create("a", identity(1), &Data::default()).expect("it fits");
     *panics(&mut body, "c") = "enter".to_owned();
     let mut guard = |_: &'static str, run: &mut dyn FnMut()| drop(catch_unwind(AssertUnwindSafe(run)));
-    stage.turn(|world, effects| body.enter(Entered::Spawned, None, world, effects, &mut guard));
+    stage.turn(|world, effects| body.enter(Entered::Spawned, world, effects, &mut guard));
     assert_eq!(told(), "a.enter c.enter b.enter a.activate c.activate b.activate");
 }

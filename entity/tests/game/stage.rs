@@ -97,7 +97,7 @@ impl Stage {
         body.settle(handle(counter));
         self.turn(|world, effects| {
             body.init(world, effects).expect("it can be");
-            body.enter(Entered::Spawned, None, world, effects, &mut unguarded);
+            body.enter(Entered::Spawned, world, effects, &mut unguarded);
         });
         body
     }

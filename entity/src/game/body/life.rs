@@ -2,30 +2,20 @@
 
 use super::turn::{Guard, Turn};
 use super::{Body, Phase};
-use crate::game::behaviour::{Destination, Entered, Entry, Leave, MoveFailed};
+use crate::game::behaviour::{Destination, Entered, Entry, Leave};
 use crate::game::effect::Effect;
 use crate::game::erased::Hook;
 use crate::game::flags::Flags;
 use crate::game::world::World;
 
 impl Body {
-    /// It is in the scene: `on_enter_scene`, then `arrived` or `move_failed` where that is so, then `activate`; each in
-    /// all parts before the next. `why` says why it did not move, if it was about to.
-    pub fn enter(
-        &mut self,
-        how: Entered,
-        why: Option<&MoveFailed>,
-        world: &World<'_>,
-        effects: &mut Vec<Effect>,
-        guard: &mut Guard<'_>,
-    ) {
+    /// It is in the scene: `on_enter_scene`, then `arrived` where that is so, then `activate`; each in all parts before
+    /// the next. Why it did not move, if it was about to, it hears once that is known.
+    pub fn enter(&mut self, how: Entered, world: &World<'_>, effects: &mut Vec<Effect>, guard: &mut Guard<'_>) {
         let entry = Entry { how, brings: self.brings.take().map(|brings| *brings) };
         self.run(&Hook::EnterScene(&entry), world, effects, guard);
         if let Entered::Arrived { .. } = how {
             self.run(&Hook::Arrived, world, effects, guard);
-        }
-        if let Some(why) = why {
-            self.run(&Hook::MoveFailed(why), world, effects, guard);
         }
         self.run(&Hook::Activate, world, effects, guard);
     }
