@@ -233,7 +233,7 @@ impl Scene {
                 }
             }
             Input::Despawn { ticket, entity } => self.despawn(ticket, entity, now, out),
-            Input::Migrate(request) => self.migrate(request, now, out),
+            Input::Migrate(request) => self.migrate(*request, now, out),
             Input::Cancel { ticket, id } => self.cancel(ticket, id, now, out),
             Input::Encoded { entity, body } => self.encoded(entity, body, now, out),
             Input::NotEncoded { entity, reason } => {

@@ -217,19 +217,7 @@ impl Cluster {
     fn migrate(&mut self, at: Own, entity: OnlineId, to: Own) -> Ticket {
         let number = self.issue();
         let (ticket, id) = (Ticket(number.into()), MoveId(Uuid::from_u128(number.into())));
-        self.tell(
-            at,
-            Input::Migrate(MoveRequest {
-                ticket: Some(ticket),
-                id,
-                entity,
-                to: Ok(to),
-                body_bytes: 0,
-                components: Vec::new(),
-                objection: None,
-                companions: Vec::new(),
-            }),
-        );
+        self.tell(at, Input::Migrate(Box::new(MoveRequest::new(Some(ticket), id, entity, Ok(to)))));
         ticket
     }
 

@@ -163,19 +163,7 @@ impl Town {
             let number = self.issue();
             let (ticket, id) = (Some(Ticket(number.into())), MoveId(Uuid::from_u128(number.into())));
             self.people[BORN + index].1 = to;
-            self.tell(
-                at,
-                Input::Migrate(MoveRequest {
-                    ticket,
-                    id,
-                    entity,
-                    to: Ok(to),
-                    body_bytes: 0,
-                    components: Vec::new(),
-                    objection: None,
-                    companions: Vec::new(),
-                }),
-            );
+            self.tell(at, Input::Migrate(Box::new(MoveRequest::new(ticket, id, entity, Ok(to)))));
             if index % 50 == 0 {
                 // Some have left before others set out, and what was said to them follows.
                 self.deliver();

@@ -92,17 +92,8 @@ fn a_move_under_way_ends_with_an_answer_whatever_peers_say() {
         for round in 0..200u64 {
             let to = Own::new(Session::new(2, 1), SceneId(2));
             let id = MoveId(Uuid::from_u128(u128::from(round % 4)));
-            let request = MoveRequest {
-                ticket: None,
-                id,
-                entity: honest(2),
-                to: Ok(to),
-                body_bytes: 10,
-                components: Vec::new(),
-                objection: None,
-                companions: Vec::new(),
-            };
-            stage.give(Input::Migrate(request));
+            let request = MoveRequest { body_bytes: 10, ..MoveRequest::new(None, id, honest(2), Ok(to)) };
+            stage.give(Input::Migrate(Box::new(request)));
             for _ in 0..20 {
                 let message = match speaker.below(4) {
                     0 => Message::Control(speaker.word_of_a_home()),
@@ -150,16 +141,8 @@ fn an_epoch_at_its_end_is_refused_by_the_home_and_by_scenes() {
     let mut stage = Stage::new(Limits::default());
     let to = Own::new(Session::new(2, 1), SceneId(2));
     let id = MoveId(Uuid::from_u128(1));
-    stage.give(Input::Migrate(MoveRequest {
-        ticket: None,
-        id,
-        entity: honest(0),
-        to: Ok(to),
-        body_bytes: 1,
-        components: Vec::new(),
-        objection: None,
-        companions: Vec::new(),
-    }));
+    stage
+        .give(Input::Migrate(Box::new(MoveRequest { body_bytes: 1, ..MoveRequest::new(None, id, honest(0), Ok(to)) })));
     for epoch in [Epoch::new(0, u32::MAX), Epoch::new(u32::MAX, u32::MAX)] {
         let record = Record { owner: Some(ME), epoch, data: Epoch::FIRST, lost: false, base: Epoch::ZERO };
         let control = Control::RecordIs { entity: honest(0), record, nonce: None };

@@ -22,7 +22,6 @@ use slipgate_entity::registry::Ids;
 use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, SceneId, TypeName};
 
 use crate::panic::guarded;
-
 use crate::restraint::Restraint;
 
 pub(super) use self::life::{NotApplied, Panicked, Turned};

@@ -2,16 +2,16 @@
 
 use actix::{Context, Handler, Message};
 use slipgate_cluster::Own;
-use slipgate_cluster::message::Identity;
 use slipgate_cluster::moves::{MoveError, MoveId};
 use slipgate_cluster::scene::{Answer, Input, MoveDone, MoveRequest, SpawnRefusal, Stand, Ticket};
 use slipgate_entity::game::Data;
-use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId, TypeName};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use thiserror::Error;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::evacuating::Watch;
+use super::turns::Newcomer;
 use super::{HowFar, Remaining, SceneActor};
 
 /// A question to a scene.
@@ -210,7 +210,7 @@ impl Asker {
             (Self::Unpark(reply), Answer::Unparked) => drop(reply.send(Ok(true))),
             (Self::Unpark(reply), Answer::NotParked) => drop(reply.send(Ok(false))),
             (Self::Unpark(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
-            (Self::Move(reply), Answer::Moved(done)) => drop(reply.send(Ok(done))),
+            (Self::Move(reply), Answer::Moved(done)) => drop(reply.send(Ok(*done))),
             (Self::Move(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
             (asker, answer) => panic!("expected an answer to {asker:?}, found {answer:?}"),
         }
@@ -265,31 +265,20 @@ impl SceneActor {
         let ticket = Some(self.ticket(asker));
         let id = MoveId(Uuid::new_v4());
         // What is to be known of the entity itself is looked at when the machine hears of it.
-        let request = Input::Migrate(MoveRequest {
-            ticket,
-            id,
-            entity,
-            to,
-            body_bytes: 0,
-            components: Vec::new(),
-            objection: None,
-            companions: Vec::new(),
-        });
+        let request = Input::Migrate(Box::new(MoveRequest::new(ticket, id, entity, to)));
         let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
     }
 
     fn spawn(&mut self, SpawnOrder { type_name, data, label, reply }: SpawnOrder) {
-        let type_version = self.bodies.types().entity(&type_name).map_or(0, |info| info.version());
-        let (type_name, persist) = (TypeName(type_name), PersistId(Uuid::now_v7()));
-        let identity = Identity { type_name, type_version, label, persist, player: PlayerId::NONE };
-        let body = match self.bodies.make(&identity, &data) {
-            Ok(body) => body,
-            Err(reason) => return drop(reply.send(Err(SpawnError::Unfit { reason }))),
-        };
-        let ticket = self.ticket(Asker::Spawn(reply));
-        self.wishes.expect(ticket, body);
-        self.turn_or_defer([Input::Spawn { ticket, identity }]);
+        let newcomer = Newcomer { type_name: &type_name, label, player: PlayerId::NONE, data };
+        match self.make(newcomer) {
+            Ok(made) => {
+                let input = self.order_spawn(made, Asker::Spawn(reply));
+                self.turn_or_defer([input]);
+            }
+            Err(reason) => drop(reply.send(Err(SpawnError::Unfit { reason }))),
+        }
     }
 
     fn census(&self) -> SceneCensus {

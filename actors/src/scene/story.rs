@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use slipgate_cluster::moves::{Cost, MoveId, Outcome, Refusal, Step};
-use slipgate_cluster::scene::{Event, MoveDone};
+use slipgate_cluster::scene::Event;
 use slipgate_cluster::{Epoch, Own, View};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{self, MoveReport};
@@ -75,11 +75,13 @@ struct Opening<'a> {
 impl Story {
     pub(super) fn new(event: Event, me: Own, unix_ms: u64, names: &mut Names) -> Self {
         let here = names.of(me);
+        let mut target = |to: &Result<Own, SceneId>| match to {
+            Ok(own) => names.of(*own),
+            Err(scene) => nowhere(*scene).into(),
+        };
         let there = match &event {
-            Event::MoveBegan { to, .. } | Event::MoveEnded { done: MoveDone { to, .. }, .. } => match to {
-                Ok(own) => names.of(*own),
-                Err(scene) => nowhere(*scene).into(),
-            },
+            Event::MoveBegan { to, .. } => target(to),
+            Event::MoveEnded { done, .. } => target(&done.to),
             Event::MoveArrived { from, .. } => names.of(*from),
             Event::MoveDecided { owner, .. } => owner.map_or_else(|| "nowhere".into(), |own| names.of(own)),
         };

@@ -20,9 +20,9 @@ use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Now, Own};
 use slipgate_entity::game::{
-    Body, Caller, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
+    Body, Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
 };
-use slipgate_entity::{OnlineId, PersistId, TypeName};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
 use uuid::Uuid;
 
 use super::SceneActor;
@@ -38,6 +38,23 @@ pub(super) struct Delivery {
     /// Its stream and its number there; none if it came directly.
     pub(super) message: Option<(StreamId, u64)>,
     pub(super) payload: Payload,
+}
+
+/// An entity that is wanted.
+#[derive(Debug)]
+pub(super) struct Newcomer<'n> {
+    pub(super) type_name: &'n str,
+    pub(super) label: Option<String>,
+    pub(super) player: PlayerId,
+    /// What its parts begin with.
+    pub(super) data: Data,
+}
+
+/// An entity that was made and has no number yet.
+#[derive(Debug)]
+pub(super) struct Made {
+    identity: Identity,
+    body: Box<Body>,
 }
 
 /// What game code has asked for, and what belongs to entities that do not exist yet or are about to move.
@@ -56,10 +73,6 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    pub(super) fn expect(&mut self, ticket: Ticket, body: Box<Body>) {
-        self.newborn.insert(ticket, body);
-    }
-
     pub(super) fn not_born(&mut self, ticket: Ticket) -> Option<Box<Body>> {
         self.newborn.remove(&ticket)
     }
@@ -249,24 +262,30 @@ impl SceneActor {
 
     fn wish_to_spawn(&mut self, parent: OnlineId, spawn: Spawn, now: Now) {
         let Spawn { type_name, label, player, data } = spawn;
-        let version = self.bodies.types().entity(type_name).map_or(0, |info| info.version());
-        let identity = Identity {
-            type_name: TypeName(type_name.to_owned()),
-            type_version: version,
-            label,
-            persist: PersistId(Uuid::now_v7()),
-            player,
-        };
-        let body = match self.bodies.make(&identity, &data) {
-            Ok(body) => body,
-            Err(reason) => {
-                let why = format!("it cannot spawn a {type_name}: {reason}");
-                return self.say(parent, Level::Error, &why);
+        match self.make(Newcomer { type_name, label, player, data }) {
+            Ok(made) => {
+                let input = self.order_spawn(made, Asker::Game);
+                self.step(input, now);
             }
-        };
-        let ticket = self.ticket(Asker::Game);
-        self.wishes.expect(ticket, body);
-        self.step(Input::Spawn { ticket, identity }, now);
+            Err(reason) => self.say(parent, Level::Error, &format!("it cannot spawn a {type_name}: {reason}")),
+        }
+    }
+
+    /// Makes the body of an entity that is wanted; says why there can be none.
+    pub(super) fn make(&self, newcomer: Newcomer<'_>) -> Result<Made, String> {
+        let Newcomer { type_name, label, player, data } = newcomer;
+        let type_version = self.bodies.types().entity(type_name).map_or(0, |info| info.version());
+        let (type_name, persist) = (TypeName(type_name.to_owned()), PersistId(Uuid::now_v7()));
+        let identity = Identity { type_name, type_version, label, persist, player };
+        let body = self.bodies.make(&identity, &data)?;
+        Ok(Made { identity, body })
+    }
+
+    /// What the machine is to be told, so that an entity that was made gets a number.
+    pub(super) fn order_spawn(&mut self, Made { identity, body }: Made, asker: Asker) -> Input {
+        let ticket = self.ticket(asker);
+        self.wishes.newborn.insert(ticket, body);
+        Input::Spawn { ticket, identity }
     }
 
     /// Before the machine hears of it: asks an entity what it says to a move, and lets one that is to be despawned leave.

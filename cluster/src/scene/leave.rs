@@ -306,10 +306,10 @@ impl Scene {
 
     /// The one place where an attempt ends: a line for people, an answer for whoever asked.
     pub(super) fn end_labelled(&mut self, asker: Asker, label: Option<String>, done: MoveDone, out: &mut Vec<Output>) {
-        out.push(Output::Event(Event::MoveEnded { label, done: done.clone() }));
+        out.push(Output::Event(Event::MoveEnded { label, done: Box::new(done.clone()) }));
         match asker {
             Asker::Nobody => {}
-            Asker::Tool(ticket) => out.push(Output::Answer { ticket, answer: Answer::Moved(done) }),
+            Asker::Tool(ticket) => out.push(Output::Answer { ticket, answer: Answer::Moved(Box::new(done)) }),
             Asker::Party(id) => self.member_done(id, done, out),
         }
     }

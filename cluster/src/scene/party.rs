@@ -238,7 +238,7 @@ impl Scene {
         if let (Some(ticket), Some(leader)) = (ticket, ends.next()) {
             let companions =
                 ends.map(|MoveDone { id, entity, outcome, .. }| CompanionDone { id, entity, outcome }).collect();
-            out.push(Output::Answer { ticket, answer: Answer::Moved(MoveDone { companions, ..leader }) });
+            out.push(Output::Answer { ticket, answer: Answer::Moved(Box::new(MoveDone { companions, ..leader })) });
         }
     }
 

@@ -46,7 +46,7 @@ pub enum Input {
         entity: OnlineId,
     },
     /// An entity is to move.
-    Migrate(MoveRequest),
+    Migrate(Box<MoveRequest>),
     /// A move is to be given up.
     Cancel {
         /// Names the request.
@@ -322,7 +322,7 @@ pub enum Answer {
     /// The home has not answered by the deadline: the entity takes no turns, and is gone for good once it does.
     Undecided,
     /// The attempt to move has ended, and so have those of all companions.
-    Moved(MoveDone),
+    Moved(Box<MoveDone>),
     /// The move is given up; its own answer follows.
     Cancelled,
     /// It takes turns again.
@@ -379,7 +379,7 @@ pub enum Event {
         /// Its label.
         label: Option<String>,
         /// How.
-        done: MoveDone,
+        done: Box<MoveDone>,
     },
     /// A move that was reported as undecided is decided.
     MoveDecided {

@@ -31,6 +31,16 @@ pub struct MoveRequest {
     pub companions: Vec<Companion>,
 }
 
+impl MoveRequest {
+    /// A request of which nothing is known of the entity itself yet: no bytes, no components, no objection, nobody who
+    /// goes along.
+    #[must_use]
+    pub fn new(ticket: Option<Ticket>, id: MoveId, entity: OnlineId, to: Result<Own, SceneId>) -> Self {
+        let (components, objection, companions) = (Vec::new(), None, Vec::new());
+        Self { ticket, id, entity, to, body_bytes: 0, components, objection, companions }
+    }
+}
+
 /// Another entity that sets out with one that moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Companion {

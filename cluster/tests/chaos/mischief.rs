@@ -94,7 +94,7 @@ impl Mischief {
         });
         let companions = companions.collect();
         let request = MoveRequest { ticket, id, entity, to, body_bytes, components, objection, companions };
-        world.tell_scene(stage, Input::Migrate(request));
+        world.tell_scene(stage, Input::Migrate(Box::new(request)));
     }
 
     fn mover(&mut self, world: &mut World, stage: usize, entity: OnlineId) -> Companion {

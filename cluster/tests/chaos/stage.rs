@@ -226,7 +226,7 @@ impl World {
                     self.provoked.push((stage, entity, from));
                 }
             }
-            Event::MoveEnded { done, .. } => self.ended(stage, done),
+            Event::MoveEnded { done, .. } => self.ended(stage, *done),
             Event::MoveDecided { id, owner, .. } => {
                 self.history.story(id).decided += 1;
                 if owner.is_some_and(|owner| owner != me) {

@@ -116,16 +116,10 @@ impl Stage {
                     components: Vec::new(),
                     objection: None,
                 };
-                Input::Migrate(MoveRequest {
-                    ticket: Some(Ticket(u64::from(number))),
-                    id: id(0),
-                    entity,
-                    to: Ok(to),
-                    body_bytes: 0,
-                    components: Vec::new(),
-                    objection: None,
+                Input::Migrate(Box::new(MoveRequest {
                     companions: with.into_iter().zip(1..).map(companion).collect(),
-                })
+                    ..MoveRequest::new(Some(Ticket(u64::from(number))), id(0), entity, Ok(to))
+                }))
             }
             Cue::Unpark { number, entity } => Input::Unpark { ticket: Ticket(200 + u64::from(number)), entity },
             Cue::Despawn { number, entity } => Input::Despawn { ticket: Some(Ticket(100 + u64::from(number))), entity },

@@ -77,19 +77,7 @@ impl Mischief {
         let to = world.me(if self.dice.chance(100) { any } else { to });
         let id = MoveId(Uuid::from_u128(u128::from(world.history.number())));
         let ticket = Some(world.history.ask(world.me(stage)));
-        world.tell_scene(
-            stage,
-            Input::Migrate(MoveRequest {
-                ticket,
-                id,
-                entity,
-                to: Ok(to),
-                body_bytes: 0,
-                components: Vec::new(),
-                objection: None,
-                companions: Vec::new(),
-            }),
-        );
+        world.tell_scene(stage, Input::Migrate(Box::new(MoveRequest::new(ticket, id, entity, Ok(to)))));
     }
 
     fn despawn(&mut self, world: &mut World) {

@@ -139,7 +139,7 @@ impl Driver {
 
     /// Move `counter` of entity `counter`, under ticket `counter`.
     pub(super) fn migrate(&mut self, counter: u32, to: Result<Own, SceneId>) -> Vec<Output> {
-        self.tell(Input::Migrate(MoveRequest { to, ..request(counter, Some(Ticket(counter.into()))) }))
+        self.tell(Input::Migrate(Box::new(MoveRequest { to, ..request(counter, Some(Ticket(counter.into()))) })))
     }
 
     /// An entity sends to entity `to`.
@@ -181,16 +181,7 @@ pub(super) fn move_id(number: u32) -> MoveId {
 /// Move `counter` of entity `counter` to `own(2)`.
 pub(super) fn request(counter: u32, ticket: Option<Ticket>) -> MoveRequest {
     let (id, entity) = (move_id(counter), entity(counter));
-    MoveRequest {
-        ticket,
-        id,
-        entity,
-        to: Ok(own(2)),
-        body_bytes: 3,
-        components: Vec::new(),
-        objection: None,
-        companions: Vec::new(),
-    }
+    MoveRequest { body_bytes: 3, ..MoveRequest::new(ticket, id, entity, Ok(own(2))) }
 }
 
 pub(super) fn identity() -> Identity {

@@ -23,7 +23,7 @@ fn companion(counter: u32) -> Companion {
 
 /// Entity 1 with its companions, under ticket 1.
 fn together(companions: Vec<Companion>) -> Input {
-    Input::Migrate(MoveRequest { companions, ..request(1, Some(Ticket(1))) })
+    Input::Migrate(Box::new(MoveRequest { companions, ..request(1, Some(Ticket(1))) }))
 }
 
 /// Entities 1 to 3 live here.
@@ -255,7 +255,7 @@ fn nothing_begins_if_somebody_is_not_here_or_on_the_move_or_named_twice_or_if_th
     driver.migrate(3, Ok(own(2)));
     check(&mut driver, vec![companion(2), companion(3)], no(3, NoCompany::Migrating));
     let leader = MoveRequest { companions: vec![companion(2)], ..request(3, Some(Ticket(1))) };
-    assert_eq!(rejected(&driver.tell(Input::Migrate(leader))), [MoveError::Migrating { entity: entity(3) }]);
+    assert_eq!(rejected(&driver.tell(Input::Migrate(Box::new(leader)))), [MoveError::Migrating { entity: entity(3) }]);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn what_concerns_the_whole_way_is_said_of_each() {
         let mut driver = three_with(Limits { moves_per_scene: 2, ..Limits::default() });
         let companions = vec![companion(2), companion(3)];
         let request = MoveRequest { to, companions, ..request(1, Some(Ticket(1))) };
-        let out = driver.tell(Input::Migrate(request));
+        let out = driver.tell(Input::Migrate(Box::new(request)));
         let outcome = Outcome::Refused(refusal);
         check_stayed(&driver, &out, [outcome.clone(), outcome.clone(), outcome]);
     }

@@ -54,8 +54,8 @@ fn an_entity_that_does_not_move_or_will_not_is_refused_by_its_own_word_before_an
     let said = [(Refusal::NotMovable, Refusal::NotMovable), (veto("in combat"), veto("in combat"))];
     for (objection, told) in said.into_iter().chain([(veto(&long), veto(&long[..200])), (veto(""), veto(""))]) {
         let mut driver = Driver::active();
-        let out =
-            driver.tell(Input::Migrate(MoveRequest { objection: Some(objection), ..request(1, Some(Ticket(1))) }));
+        let out = driver
+            .tell(Input::Migrate(Box::new(MoveRequest { objection: Some(objection), ..request(1, Some(Ticket(1))) })));
         assert!(matches!(&out[0], Output::Event(Event::MoveBegan { .. })));
         assert_eq!((ended(&out), answers(&out).len()), (vec![Outcome::Refused(told)], 1));
         assert!(controls(&out).is_empty());
@@ -67,7 +67,7 @@ fn an_entity_that_does_not_move_or_will_not_is_refused_by_its_own_word_before_an
 fn the_target_is_asked_for_room_for_all_parts_and_too_many_are_refused_before() {
     let moves_with = |count: usize| {
         let components = vec![part("bag", 2); count];
-        Driver::active().tell(Input::Migrate(MoveRequest { components, ..request(1, None) }))
+        Driver::active().tell(Input::Migrate(Box::new(MoveRequest { components, ..request(1, None) })))
     };
     let out = moves_with(PARTS - 1);
     let [(_, Control::Reserve(asked))] = controls(&out)[..] else { panic!("expected a request for room: {out:?}") };
@@ -83,7 +83,7 @@ fn whoever_objects_to_a_move_that_leads_nowhere_is_not_asked() {
     let mut driver = Driver::active();
     let nowhere = MoveRequest { objection: Some(Refusal::NotMovable), to: Err(SceneId(9)), ..request(1, None) };
     assert_eq!(
-        ended(&driver.tell(Input::Migrate(nowhere))),
+        ended(&driver.tell(Input::Migrate(Box::new(nowhere)))),
         [Outcome::Refused(Refusal::NoScene { scene: SceneId(9) })]
     );
 }
@@ -99,7 +99,7 @@ fn more_moves_at_once_than_the_scene_allows_are_refused() {
 #[test]
 fn a_move_that_nobody_waits_for_is_told_all_the_same() {
     let mut driver = Driver::active();
-    let out = driver.tell(Input::Migrate(MoveRequest { to: Ok(own(1)), ..request(1, None) }));
+    let out = driver.tell(Input::Migrate(Box::new(MoveRequest { to: Ok(own(1)), ..request(1, None) })));
     assert_eq!((ended(&out).len(), answers(&out).len()), (1, 0));
 }
 

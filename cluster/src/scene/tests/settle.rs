@@ -35,7 +35,7 @@ fn held() -> Vec<Held> {
 fn done(out: &[Output]) -> MoveDone {
     let answer = answers(out).into_iter().next();
     let Some((_, Answer::Moved(done))) = answer else { panic!("expected the end of a move, got {answer:?}") };
-    done
+    *done
 }
 
 #[test]
