@@ -2,6 +2,7 @@
 //! goes on.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use slipgate_entity::game::{
 };
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_macros::{Entity, Message, handlers};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::alone::Kept;
@@ -127,7 +129,7 @@ async fn whoever_stays_by_a_late_word_of_its_home_is_in_the_scene_again_with_its
         migrate(&scene, clock, target),
     );
     assert_eq!(moved, Outcome::Undecided);
-    let rung = RUNG.get();
+    let (rung, bell) = (RUNG.get(), BELL.with(Rc::clone));
     let shown = ask(&scene, |reply| Question::Show { entity: clock, reply }).await.expect("it is here").0.stand;
     let epoch = Epoch::new(1, 1);
     let record = Record { owner: Some(Own::new(me(), HERE)), epoch, data: shown.data, lost: false, base: shown.base };
@@ -135,7 +137,7 @@ async fn whoever_stays_by_a_late_word_of_its_home_is_in_the_scene_again_with_its
     say(home, Control::RecordIs { entity: clock, record, nonce: None });
     let rings = async {
         while RUNG.get() <= rung {
-            tokio::time::sleep(SHORT).await;
+            bell.notified().await;
         }
     };
     timeout(LIMIT, rings).await.expect("its timer goes on");
@@ -178,6 +180,7 @@ thread_local! {
     /// The scenes run on the thread of their test.
     static RETURNED: Cell<u32> = const { Cell::new(0) };
     static RUNG: Cell<u32> = const { Cell::new(0) };
+    static BELL: Rc<Notify> = Rc::default();
     static MADE: Cell<u32> = const { Cell::new(0) };
     static FAILED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
@@ -269,6 +272,7 @@ impl Clock {
     #[from(cluster)]
     fn ring(&mut self, _: Ring, cx: &mut Context<'_>) {
         RUNG.set(RUNG.get() + 1);
+        BELL.with(|bell| bell.notify_one());
         cx.after(SHORT, Ring {}).expect("room for one");
     }
 

@@ -147,6 +147,11 @@ impl Bodies {
     ) -> Result<(), NotApplied> {
         match result {
             Ok(Ok(())) => Ok(()),
+            // Whoever asked has heard already that no answer came in time.
+            Ok(Err(error @ CallError::NotAsked { .. })) => {
+                tracing::debug!(event = "message.late", entity = %entity, "an answer is left out: {error}");
+                Ok(())
+            }
             Ok(Err(error)) => {
                 metrics::counter!("slipgate_messages_refused_total").increment(1);
                 if self.refused.tells((), now) {
@@ -216,7 +221,7 @@ impl Bodies {
     }
 
     fn enter(&mut self, entity: OnlineId, how: Entered, now: Now) -> Turned {
-        self.hooks(entity, now, |body, world, effects, guard| body.enter(how, None, world, effects, guard))
+        self.hooks(entity, now, |body, world, effects, guard| body.enter(how, world, effects, guard))
     }
 
     /// Keeps a copy aside.
