@@ -139,7 +139,7 @@ impl Directory {
     #[must_use]
     pub fn record(&self, entity: OnlineId) -> Option<Record> {
         let records = self.ranges.get(&entity.range()).filter(|records| records.is_complete())?;
-        Some(records.get(entity.counter()).unwrap_or_else(|| records.absent()))
+        Some(records.word(entity.counter()))
     }
 
     /// What this directory is to the home of `range`.
@@ -186,7 +186,7 @@ impl Directory {
     ///
     /// # Panics
     ///
-    /// If an id is registered twice, or one of a range that this does not [issue](Self::issues): ids come from
+    /// If an id is registered after itself or a later one, or is of a range that this does not [issue](Self::issues): ids come from
     /// this node's own stock.
     pub fn handle(&mut self, input: Input, now: Now, out: &mut Vec<Output>) {
         match input {
@@ -229,8 +229,8 @@ impl Directory {
         if let Control::Cas { owner, epoch, new, .. } = control {
             let hit = may_ask(from, owner, &new) && self.swap(entity, (owner, epoch), new);
             self.answer(from, entity, nonce, out);
-            if hit && Place::from(owner) != from {
-                let control = Control::RecordIs { entity, record: new, nonce: None };
+            if let Some(record) = self.record(entity).filter(|_| hit && Place::from(owner) != from) {
+                let control = Control::RecordIs { entity, record, nonce: None };
                 out.push(Output::Tell { to: owner.into(), control });
             }
             return;
@@ -251,8 +251,7 @@ impl Directory {
     fn register(&mut self, entity: OnlineId, owner: Own, label: Option<String>) {
         assert!(self.issues(entity.range()), "expected {entity} to be of a range that is issued here");
         let records = self.ranges.get_mut(&entity.range()).expect("an id is registered at the home of its range");
-        let before = records.insert(entity.counter(), Record::registered(owner));
-        assert!(before.is_none(), "expected {entity} to be fresh, found {before:?}");
+        records.give_out(entity.counter(), Record::registered(owner));
         self.ownership.assign(entity, owner);
         if let Some(label) = label {
             self.labels.insert(entity, label);
@@ -300,9 +299,8 @@ impl Directory {
 
     /// Replaces the record of an entity that has one.
     fn change(&mut self, entity: OnlineId, new: Record) {
-        let records = self.ranges.get_mut(&entity.range());
-        let record = records.and_then(|records| records.get_mut(entity.counter()));
-        *record.expect("only what has a record is changed") = new;
+        let records = self.ranges.get_mut(&entity.range()).expect("only what has a record is changed");
+        records.change(entity.counter(), new);
         if let Some(owner) = new.owner {
             self.ownership.assign(entity, owner);
         } else {

@@ -135,6 +135,13 @@ impl Record {
         Self { owner: None, epoch: Epoch::ZERO, data: Epoch::ZERO, lost: false, base: Epoch::ZERO }
     }
 
+    /// What the first home of a range says of an id that it gave out and that is dead, if no verdict has taken it. The record
+    /// itself is not kept, so this is above whatever it was: a change leaves [two epochs](Epoch::is_last) of a term.
+    #[must_use]
+    pub fn dead() -> Self {
+        Self { epoch: Epoch::new(0, u32::MAX - 1), ..Self::never() }
+    }
+
     /// What a home of term `term` says of an id that has no record. Above everything that a former home has said
     /// of it, so that it ends the waiting of whoever writes there.
     #[must_use]

@@ -3,7 +3,8 @@
 //! Three nodes with two scenes each, their homes and routers, as they ship, on a network that loses nothing. In each of
 //! a hundred rounds a thousand pairs talk, tools among them, while nearly everybody moves, some are born and some die.
 //! Then all rest for longer than a stream may. What the machines remember is what the living need, after every round:
-//! nothing of a stream, and at most one number for each scene and router that ever opened some.
+//! nothing of a stream, at most one number for each scene and router that ever opened some, and at the homes one record for
+//! each who lives, of twenty who were born.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -46,6 +47,7 @@ fn after_a_million_messages_over_as_many_streams_and_moves_as_a_tenth_only_what_
         town.bury(BORN);
         town.rest(Duration::from_secs(7));
         town.check_that_streams_are_forgotten();
+        town.check_that_the_dead_are_forgotten();
     }
     town.rest(Duration::from_secs(60));
     let Town { said, applied, moved, streams, .. } = &town;
@@ -201,6 +203,16 @@ impl Town {
         }
         for router in &self.routers {
             assert_eq!(router.tables(), router::Tables::default());
+        }
+    }
+
+    fn check_that_the_dead_are_forgotten(&self) {
+        let records = self.homes.iter().map(|home| home.tables().records);
+        assert_eq!(records.sum::<usize>(), self.people.len());
+        let kept =
+            |home: &Directory| directory::Tables { records: home.tables().records, ranges: 1, ..Default::default() };
+        for home in &self.homes {
+            assert_eq!(home.tables(), kept(home));
         }
     }
 

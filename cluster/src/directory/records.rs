@@ -1,7 +1,15 @@
-//! The records of one range.
+//! The records of one range: of those who live, and what it means to have none.
 //!
-//! The first home of a range gives its ids out one after the other: an array without holes. A later home knows
-//! those that live, and what absence means: a tree, since what others say of ids may lie anywhere.
+//! ```text
+//!   the first home, which gives the ids out       a later one
+//!   . . 3 . . 6 7 8 . | next                      . . 3 . . 6 7 8 . . .
+//!   without a record: dead                        without a record: dead, or lost, as the
+//!                 from `next` on: never given out  home before it could know
+//! ```
+//!
+//! Keeps: at the first home the dead cost nothing, whoever they were and however many; those that a verdict has taken
+//! keep their records, since whoever wrote to them hears something else. A later home gives no ids out, so the records of
+//! those who die there are at most as many as lived when the range came to it.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +20,23 @@ use crate::Record;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     range: RangeId,
-    kept: Kept,
+    kept: BTreeMap<u32, Record>,
+    /// The first counter that was not given out here; none where that is not done.
+    next: Option<u32>,
     absent: Record,
     /// Whether an id without a record is what absence means; if not, nothing is known yet.
     complete: bool,
 }
 
-#[derive(Clone, Debug)]
-enum Kept {
-    Issued(Vec<Option<Record>>),
-    Passed(BTreeMap<u32, Record>),
-}
-
 impl Records {
     /// Of a range that was granted to this session.
     pub(super) fn issued(range: RangeId) -> Self {
-        Self { range, kept: Kept::Issued(Vec::new()), absent: Record::never(), complete: true }
+        Self { range, kept: BTreeMap::new(), next: Some(0), absent: Record::never(), complete: true }
     }
 
     /// Of a range that others were the home of before; nothing is known yet.
     pub(super) fn passed(range: RangeId, term: u32) -> Self {
-        Self { range, kept: Kept::Passed(BTreeMap::new()), absent: Record::absent(term, true), complete: false }
+        Self { range, kept: BTreeMap::new(), next: None, absent: Record::absent(term, true), complete: false }
     }
 
     pub(super) fn is_complete(&self) -> bool {
@@ -52,64 +56,56 @@ impl Records {
         self.absent
     }
 
+    /// What is said of the id under a counter.
+    pub(super) fn word(&self, counter: u32) -> Record {
+        let of_absence = || if self.next.is_some_and(|next| counter < next) { Record::dead() } else { self.absent };
+        self.get(counter).unwrap_or_else(of_absence)
+    }
+
     /// The record under a counter, if there is one.
-    #[inline]
     pub(super) fn get(&self, counter: u32) -> Option<Record> {
-        match &self.kept {
-            Kept::Issued(records) => records.get(index(counter)).copied().flatten(),
-            Kept::Passed(records) => records.get(&counter).copied(),
-        }
+        self.kept.get(&counter).copied()
     }
 
-    #[inline]
-    pub(super) fn get_mut(&mut self, counter: u32) -> Option<&mut Record> {
-        match &mut self.kept {
-            Kept::Issued(records) => records.get_mut(index(counter))?.as_mut(),
-            Kept::Passed(records) => records.get_mut(&counter),
-        }
-    }
-
-    /// Puts a record under a counter; returns the one that was there.
+    /// Gives an id out.
     ///
-    /// Where ids are given out here, they come in sequence: nobody else's counter makes the array grow.
-    pub(super) fn insert(&mut self, counter: u32, record: Record) -> Option<Record> {
-        match &mut self.kept {
-            Kept::Issued(records) => {
-                if records.len() <= index(counter) {
-                    records.resize(index(counter) + 1, None);
-                }
-                records[index(counter)].replace(record)
-            }
-            Kept::Passed(records) => records.insert(counter, record),
-        }
+    /// # Panics
+    ///
+    /// If it was given out before, or one after it: they come in sequence, from this node's own stock.
+    pub(super) fn give_out(&mut self, counter: u32, record: Record) {
+        let next = self.next.as_mut().expect("ids are given out at the first home of their range");
+        assert!(*next <= counter, "expected {} to be fresh, but {next} is next", OnlineId::new(self.range, counter));
+        *next = counter.saturating_add(1);
+        self.kept.insert(counter, record);
     }
 
-    /// Ids that have a record, or had a place for one.
+    /// Puts a record under a counter of a range that others were the home of before.
+    pub(super) fn insert(&mut self, counter: u32, record: Record) {
+        self.kept.insert(counter, record);
+    }
+
+    /// Replaces a record. Whoever is dead, and whose death says no more than absence does, has none from then on.
+    pub(super) fn change(&mut self, counter: u32, record: Record) {
+        let before = if self.next.is_some() && record.owner.is_none() && !record.lost {
+            self.kept.remove(&counter)
+        } else {
+            self.kept.insert(counter, record)
+        };
+        assert!(before.is_some(), "expected {} to have a record", OnlineId::new(self.range, counter));
+    }
+
+    /// Records that are kept.
     pub(super) fn len(&self) -> usize {
-        match &self.kept {
-            Kept::Issued(records) => records.len(),
-            Kept::Passed(records) => records.len(),
-        }
+        self.kept.len()
     }
 
     /// Every record, by id.
-    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = (OnlineId, Record)> + '_> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (OnlineId, Record)> + '_ {
         self.from(0)
     }
 
     /// Every record from a counter on, by id.
-    pub(super) fn from(&self, first: u32) -> Box<dyn Iterator<Item = (OnlineId, Record)> + '_> {
-        let id = |counter| OnlineId::new(self.range, counter);
-        match &self.kept {
-            Kept::Issued(records) => {
-                let records = records.get(index(first)..).unwrap_or_default();
-                Box::new((first..=u32::MAX).zip(records).filter_map(move |(at, record)| Some((id(at), (*record)?))))
-            }
-            Kept::Passed(records) => Box::new(records.range(first..).map(move |(at, record)| (id(*at), *record))),
-        }
+    pub(super) fn from(&self, first: u32) -> impl Iterator<Item = (OnlineId, Record)> + '_ {
+        self.kept.range(first..).map(|(counter, record)| (OnlineId::new(self.range, *counter), *record))
     }
-}
-
-fn index(counter: u32) -> usize {
-    usize::try_from(counter).expect("32 bits fit into an index")
 }

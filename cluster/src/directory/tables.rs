@@ -8,7 +8,7 @@ use super::records::Records;
 pub struct Tables {
     /// Ranges that it keeps records of.
     pub ranges: usize,
-    /// Ids with a record, or that were given out here: those of the dead are kept.
+    /// Records: of those that live, of those that a verdict has taken, and of those that died at a later home of their range.
     pub records: usize,
     /// Labels of those that live.
     pub labels: usize,

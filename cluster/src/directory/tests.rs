@@ -88,7 +88,7 @@ fn nobody_but_the_home_says_that_an_entity_is_lost() {
 fn the_last_epoch_before_a_terms_end_is_kept_for_the_verdict() {
     let mut directory = directory();
     let near = Record { epoch: Epoch::new(0, u32::MAX - 2), ..Record::registered(own(1, 1)) };
-    *directory.ranges.get_mut(&RANGE).and_then(|records| records.get_mut(4)).expect("it is registered") = near;
+    directory.ranges.get_mut(&RANGE).expect("it is open").change(4, near);
     let told = ask(&mut directory, own(1, 1), cas(own(1, 1), near.epoch, near.changed_to(Some(own(1, 1)))));
     assert_eq!(told, [(own(1, 1).into(), near)]);
     let dead = View { version: 1, dead: [(NodeId(1), Incarnation(1))].into(), ..View::default() };
@@ -120,15 +120,48 @@ fn a_cas_that_does_not_raise_the_epoch_by_one_or_invents_a_copy_or_a_reset_misse
 }
 
 #[test]
-fn dead_is_final_and_an_id_that_was_never_given_out_is_dead() {
+fn dead_is_final_and_costs_nothing_and_an_id_that_was_never_given_out_is_dead() {
+    let mut directory = directory();
+    let (stands, dead) = (Record::registered(own(1, 1)), Record::dead());
+    let told = ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, stands.changed_to(None)));
+    assert_eq!(told, [(own(1, 1).into(), dead)]);
+    for epoch in [Epoch::ZERO, Epoch::FIRST, Epoch::FIRST.next(), dead.epoch] {
+        let revived = Record::handed_to(own(1, 1), epoch.next(), Epoch::ZERO);
+        assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), epoch, revived)), [(own(1, 1).into(), dead)]);
+    }
+    assert_eq!((directory.ownership().len(), directory.tables().records), (0, 0));
+    let never = OnlineId::new(RANGE, 1 << 31);
+    assert_eq!(directory.record(never), Some(Record::never()));
+}
+
+#[test]
+fn what_is_said_of_the_dead_is_above_all_that_was_said_while_they_lived() {
+    let mut directory = directory();
+    let last = Record { epoch: Epoch::new(0, u32::MAX - 3), ..Record::registered(own(1, 1)) };
+    directory.ranges.get_mut(&RANGE).expect("it is open").change(4, last);
+    let told = ask(&mut directory, own(1, 1), cas(own(1, 1), last.epoch, last.changed_to(None)));
+    let [(_, dead)] = told[..] else { panic!("expected one answer, got {told:?}") };
+    assert_eq!(dead, Record::dead());
+    assert!(dead.epoch > last.changed_to(None).epoch && !dead.epoch.is_last(), "{dead:?}");
+}
+
+#[test]
+fn whoever_a_verdict_has_taken_is_lost_for_good_and_not_merely_dead() {
+    let mut directory = directory();
+    sentence(&mut directory, 1, 1);
+    assert_eq!(directory.tables().records, 1);
+    let record = directory.record(entity()).expect("a record");
+    assert!(record.lost, "{record:?}");
+}
+
+#[test]
+#[should_panic(expected = "to be fresh")]
+fn an_id_of_the_dead_is_not_given_out_again() {
     let mut directory = directory();
     let dead = Record::registered(own(1, 1)).changed_to(None);
     ask(&mut directory, own(1, 1), cas(own(1, 1), Epoch::FIRST, dead));
-    let revived = Record::handed_to(own(1, 1), dead.epoch.next(), Epoch::ZERO);
-    assert_eq!(ask(&mut directory, own(1, 1), cas(own(1, 1), dead.epoch, revived)), [(own(1, 1).into(), dead)]);
-    assert_eq!(directory.ownership().len(), 0);
-    let never = OnlineId::new(RANGE, 1 << 31);
-    assert_eq!(directory.record(never), Some(Record::never()));
+    let again = Input::Registered { entity: entity(), owner: own(1, 1), label: None };
+    directory.handle(again, Now(0), &mut Vec::new());
 }
 
 #[test]
