@@ -19,13 +19,15 @@ use slipgate_cluster::Now;
 use slipgate_cluster::schema::Part;
 use slipgate_entity::game::{Audience, Body, Description, Effect, Entered, Lookup, Moment, SceneInfo, Types, World};
 use slipgate_entity::registry::Ids;
-use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, SceneId, TypeName};
+use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, TypeName};
 
 use crate::panic::guarded;
 use crate::restraint::Restraint;
 
+use self::arrivals::Arrivals;
 pub(super) use self::life::{NotApplied, Panicked, Turned};
 
+mod arrivals;
 mod life;
 
 #[derive(Debug)]
@@ -35,7 +37,7 @@ pub(super) struct Bodies {
     of_type: Vec<BTreeSet<OnlineId>>,
     grid: Grid,
     due: BTreeSet<(Moment, OnlineId)>,
-    staged: BTreeMap<OnlineId, Arrival>,
+    staged: Arrivals,
     /// Those that are not in the scene, though they live here, and how they will come into it: they have left for a move,
     /// or for good, which is not decided; or they were parked when they arrived.
     away: BTreeMap<OnlineId, Entered>,
@@ -60,13 +62,6 @@ struct Seat {
     is_lost: bool,
 }
 
-#[derive(Debug)]
-struct Arrival {
-    body: Box<Body>,
-    from: SceneId,
-    is_parked: bool,
-}
-
 impl Lookup for Bodies {
     fn find(&self, handle: Handle) -> Result<&Description, LookupError> {
         self.seats.get(handle).map(|seat| &*seat.who)
@@ -87,7 +82,7 @@ impl Bodies {
             of_type,
             grid: Grid::new(CELL),
             due: BTreeSet::new(),
-            staged: BTreeMap::new(),
+            staged: Arrivals::default(),
             away: BTreeMap::new(),
             parked: BTreeSet::new(),
             types,
@@ -137,7 +132,7 @@ impl Bodies {
 
     /// Name of its type.
     pub(super) fn type_name(&self, entity: OnlineId) -> &'static str {
-        self.who(entity).map_or("?", Description::type_name)
+        self.who(entity).map_or("?", |who| who.type_name())
     }
 
     pub(super) fn handle(&self, entity: OnlineId) -> Option<Handle> {
@@ -165,8 +160,9 @@ impl Bodies {
         listeners
     }
 
-    fn who(&self, entity: OnlineId) -> Option<&Description> {
-        self.seats.by_online(entity).map(|(_, seat)| &*seat.who)
+    /// Who it is, for whoever tells of it later.
+    pub(super) fn who(&self, entity: OnlineId) -> Option<&Arc<Description>> {
+        self.seats.by_online(entity).map(|(_, seat)| &seat.who)
     }
 
     fn get(&self, entity: OnlineId) -> Option<&Body> {

@@ -11,7 +11,8 @@ use slipgate_entity::game::{
 };
 use slipgate_entity::{OnlineId, SceneId};
 
-use super::{Arrival, Bodies, Seat};
+use super::arrivals::Arrival;
+use super::{Bodies, Seat};
 use crate::panic::{Panic, guarded};
 
 /// What a turn has led to.
@@ -234,10 +235,8 @@ impl Bodies {
     ) -> Result<(), String> {
         let identity = &image.identity;
         let decode = || self.types.decode(&identity.type_name.0, told(entity, identity), &image.body, Moment(now.0));
-        let alike = |(_, arrival): &(&OnlineId, &Arrival)| arrival.body.description().persist() == identity.persist;
-        let staged = self.staged.iter().filter(alike).map(|(other, _)| *other);
-        if let Some(other) = self.by_persist(identity.persist).into_iter().chain(staged).find(|other| *other != entity)
-        {
+        let alike = [self.by_persist(identity.persist), self.staged.by_persist(identity.persist)];
+        if let Some(other) = alike.into_iter().flatten().find(|other| *other != entity) {
             return Err(format!("its persist id {} is that of {other} there", identity.persist));
         }
         match guarded(decode) {
@@ -256,7 +255,7 @@ impl Bodies {
 
     /// The copy kept aside is the entity. One that is parked comes into the scene when it is unparked.
     pub(in crate::scene) fn install(&mut self, entity: OnlineId, now: Now) -> Turned {
-        let arrival = self.staged.remove(&entity).expect("a copy is staged before it is installed");
+        let arrival = self.staged.remove(entity).expect("a copy is staged before it is installed");
         let Arrival { body, from, is_parked } = arrival;
         self.away.insert(entity, Entered::Arrived { from });
         self.put(entity, body);
@@ -268,7 +267,7 @@ impl Bodies {
     }
 
     pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId, now: Now) {
-        if let Some(arrival) = self.staged.remove(&entity) {
+        if let Some(arrival) = self.staged.remove(entity) {
             self.discard(*arrival.body, now);
         }
     }
