@@ -12,13 +12,15 @@ use tokio::sync::oneshot;
 
 use crate::clock::NodeClock;
 use crate::mailbox::{Counted, Mailbox};
-use crate::scene::Story;
+use crate::scene::{Episode, Story};
 
 /// Something that happened on this node.
 #[derive(Clone, Debug)]
 pub enum Happening {
     /// A scene tells of a move.
     Move(Story),
+    /// A scene tells of an entity's life.
+    Life(Episode),
     /// Whatever else, without node and number.
     Else(Event),
 }
@@ -161,6 +163,7 @@ impl Chronicle {
         (first..).zip(&self.events).skip(skipped).map(|(number, happening)| {
             let event = match happening {
                 Happening::Move(story) => story.event(),
+                Happening::Life(episode) => episode.event(),
                 Happening::Else(event) => event.clone(),
             };
             Event { node: self.node.clone(), number, ..event }

@@ -12,6 +12,7 @@
 
 mod bodies;
 mod closing;
+mod episode;
 mod evacuating;
 mod meters;
 mod question;
@@ -32,6 +33,8 @@ use slipgate_entity::game::{SceneInfo, Types};
 use self::bodies::Bodies;
 pub use self::closing::CloseScene;
 use self::closing::Told;
+pub use self::episode::Episode;
+use self::episode::What;
 pub use self::evacuating::{Cause, Evacuate, HowFar, Remaining};
 use self::evacuating::{Evacuating, Watch};
 use self::meters::Meters;
@@ -239,6 +242,7 @@ impl SceneActor {
             Output::Park { entity } => self.bodies.park(entity),
             Output::Unpark { entity } => {
                 self.bodies.unpark(entity);
+                self.tell_life(entity, What::Unparked);
                 self.come_in(entity, now);
             }
             Output::Register { ticket, label } => {
@@ -258,6 +262,9 @@ impl SceneActor {
             }
             Output::DropStaged { entity } => self.bodies.drop_staged(entity, now),
             Output::Remove { entity, why } => {
+                if why == Departure::Despawned {
+                    self.tell_life(entity, What::Despawned);
+                }
                 self.remove(entity, matches!(why, Departure::Moved(_)), now);
                 self.news(evacuation::Input::Gone(entity));
             }
@@ -311,6 +318,14 @@ impl SceneActor {
         let story = Story::new(event, self.me, self.around.clock.unix_ms(), &mut self.names);
         story.log();
         take_down(&self.around.chronicle, Happening::Move(story));
+    }
+
+    /// Tells watchers what becomes of an entity that is here.
+    fn tell_life(&mut self, entity: OnlineId, what: What) {
+        let Some(who) = self.bodies.who(entity).cloned() else { return };
+        self.names.look_at(self.around.post.view());
+        let (scene, unix_ms) = (self.names.of(self.me), self.around.clock.unix_ms());
+        take_down(&self.around.chronicle, Happening::Life(Episode { who, what, scene, unix_ms }));
     }
 }
 

@@ -171,6 +171,7 @@ fn passes(filter: &EventsQuery, event: &Event) -> bool {
     let prefixes: &[&str] = match filter.what {
         None => &[""],
         Some(Family::Moves) => &["move."],
+        Some(Family::Entities) => &["entity."],
         Some(Family::Nodes) => &["node.", "link.", "manager."],
     };
     prefixes.iter().any(|prefix| event.event.starts_with(prefix))

@@ -14,6 +14,8 @@ use crate::client::{Client, segment};
 pub enum Watched {
     /// Moves alone
     Moves,
+    /// Spawns, despawns and panics alone
+    Entities,
     /// Nodes and links alone
     Nodes,
     /// What happens to one entity
@@ -44,6 +46,7 @@ pub fn run(args: &WatchArgs, client: &Client, console: &mut Console<'_>) -> Resu
     let path = match &args.what {
         None => "/api/v1/events".into(),
         Some(Watched::Moves) => "/api/v1/events?what=moves".into(),
+        Some(Watched::Entities) => "/api/v1/events?what=entities".into(),
         Some(Watched::Nodes) => "/api/v1/events?what=nodes".into(),
         Some(Watched::Entity { entity }) => {
             let report: EntityReport = client.get(&format!("/api/v1/entities/{}", segment(entity)))?;
@@ -74,5 +77,5 @@ fn line(event: &Event) -> String {
         }
         Ok(_) | Err(_) => event.fields.clone(),
     };
-    printable(&format!("{} {:<3} {:<13} {fields}", event.ts, event.node, event.event))
+    printable(&format!("{} {:<3} {:<16} {fields}", event.ts, event.node, event.event))
 }

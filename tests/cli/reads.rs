@@ -81,10 +81,33 @@ fn watch_tells_a_move_on_both_nodes() {
         cluster.ask(&["migrate", "seen", "--to", "tower"]).ends(0);
     });
     for (node, event) in [("n1", "move.begin"), ("n3", "move.arrived"), ("n1", "move.ok")] {
-        let words = format!("Z {node}  {event:<13} ");
+        let words = format!("Z {node}  {event:<16} ");
         let line = done.out.lines().find(|line| line.contains(&words)).unwrap_or_else(|| panic!("{done:?}"));
         assert!(line.contains(&format!(" entity={entity} ")) && line.contains(" to=tower@n3"), "{line}");
     }
+}
+
+#[test]
+fn watch_of_entities_tells_who_comes_and_goes_and_whose_code_panics() {
+    let cluster = DevCluster::start(&["--nodes", "1"]);
+    let at = ["--at", &cluster.admin[0]];
+    let mut watching = Process::start(program().args(["watch", "entities", "--limit", "4"]).args(at));
+    watching.await_line(LIMIT, |line| line.starts_with("watching "));
+    let entity = cluster.spawn("forest", "ann");
+    cluster.ask(&["send", "ann", "stumble", "--wait"]).ends(1);
+    cluster.ask(&["unpark", "ann"]).ends(0);
+    cluster.ask(&["despawn", "ann"]).ends(0);
+    assert!(watching.wait(LIMIT).success());
+    let out = watching.out();
+    let told: Vec<&str> = out.lines().filter(|line| line.contains(" n1 ")).collect();
+    let expected = ["spawned", "panicked", "unparked", "despawned"];
+    assert_eq!(told.len(), expected.len(), "{out}");
+    for (line, event) in told.iter().zip(expected) {
+        let about = format!("entity={entity} label=ann scene=forest@n1 ");
+        assert!(line.contains(&format!(" entity.{event} ")) && line.contains(&about), "{out}");
+        assert!(line.contains("type=walker"), "{out}");
+    }
+    assert!(told[1].contains("text=the handler of stumble panicked: "), "{out}");
 }
 
 #[test]
@@ -106,7 +129,7 @@ fn watch_of_nodes_tells_links_that_are_lost() {
     crate::process::send_signal(n2, Signal::KILL);
     let status = watching.wait(LIMIT);
     let out = watching.out();
-    assert!(status.success() && out.contains(" n1  link.lost     incarnation=1 peer=n2"), "{out}");
+    assert!(status.success() && out.contains(" n1  link.lost        incarnation=1 peer=n2"), "{out}");
 }
 
 #[test]

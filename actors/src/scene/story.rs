@@ -53,7 +53,7 @@ impl Names {
         }
     }
 
-    fn of(&mut self, own: Own) -> Arc<str> {
+    pub(super) fn of(&mut self, own: Own) -> Arc<str> {
         if self.known.len() >= NAMES_MAX {
             self.known.clear();
         }

@@ -27,6 +27,7 @@ use uuid::Uuid;
 
 use super::SceneActor;
 use super::bodies::{NotApplied, Panicked, Turned};
+use super::episode::What;
 use super::question::Asker;
 use super::story::{explain, outcome_word};
 
@@ -371,10 +372,12 @@ impl SceneActor {
         let body = self.wishes.not_born(ticket).expect("who is created was made before it was registered");
         match self.bodies.create(entity, body, now) {
             Ok(turned) => {
+                self.tell_life(entity, What::Spawned);
                 self.turned(entity, turned, now);
                 self.news_of(entity);
             }
             Err(reason) => {
+                self.tell_life(entity, What::Unfit(reason.clone()));
                 let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
                 tracing::warn!(
                     event = "entity.unfit", entity = %entity, label, r#type = self.bodies.type_name(entity),
@@ -452,7 +455,7 @@ impl SceneActor {
         self.voices.say((entity, self.bodies.type_name(entity)), level, text);
     }
 
-    fn note_panic(&self, entity: OnlineId, Panicked { what, kind, panic }: &Panicked) -> Parked {
+    fn note_panic(&mut self, entity: OnlineId, Panicked { what, kind, panic }: &Panicked) -> Parked {
         let why = format!("{what} panicked: {}", panic.text);
         let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
         let next = match self.on_panic {
@@ -464,6 +467,7 @@ impl SceneActor {
             message_kind = kind, r#where = panic.place,
             "{why}; {next}"
         );
+        self.tell_life(entity, What::Panicked(why.clone()));
         Parked { why, since_ms: self.around.clock.unix_ms() }
     }
 }

@@ -1,0 +1,68 @@
+//! What a scene tells watchers of an entity's life, but for its moves ([`Story`](super::Story)).
+//!
+//! It is put into words when somebody reads it, which may be never. The log has lines of its own where somebody should
+//! look: a spawn is none of these, a panic is.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde_json::json;
+use slipgate_entity::game::Description;
+use slipgate_proto::admin::Event;
+
+/// Something in the life of an entity.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    pub(super) who: Arc<Description>,
+    pub(super) what: What,
+    /// The scene that tells of it: `forest@n1`.
+    pub(super) scene: Arc<str>,
+    pub(super) unix_ms: u64,
+}
+
+/// What has happened.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// It lives.
+    Spawned,
+    /// It was to live, and its game code says why it cannot: it is despawned.
+    Unfit(String),
+    /// It lives no more.
+    Despawned,
+    /// Its game code panicked, as the text says.
+    Panicked(String),
+    /// It takes turns again.
+    Unparked,
+}
+
+impl Episode {
+    /// The event for watchers, without node and number.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        let (event, text) = match &self.what {
+            What::Spawned => ("entity.spawned", None),
+            What::Unfit(text) => ("entity.unfit", Some(text)),
+            What::Despawned => ("entity.despawned", None),
+            What::Panicked(text) => ("entity.panicked", Some(text)),
+            What::Unparked => ("entity.unparked", None),
+        };
+        let mut fields = json!({
+            "entity": self.who.online().to_string(),
+            "type": self.who.type_name(),
+            "scene": &*self.scene,
+        });
+        if let Some(label) = self.who.label() {
+            fields["label"] = json!(label);
+        }
+        if let Some(text) = text {
+            fields["text"] = json!(text);
+        }
+        Event {
+            node: String::new(),
+            number: 0,
+            ts: humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms)).to_string(),
+            event: event.to_owned(),
+            fields: fields.to_string(),
+        }
+    }
+}
