@@ -3,6 +3,7 @@
 //! Keeps: stdout is data, everything else goes to stderr; exit codes are those of [`failure`]; a pipe
 //! that is closed early is no failure.
 
+pub mod ask;
 pub mod config;
 pub mod console;
 pub mod dev;
@@ -72,6 +73,8 @@ pub enum Command {
     Spawn(spawn::SpawnArgs),
     /// Send messages to an entity
     Send(send::SendArgs),
+    /// Send a message to an entity, and tell what it answers
+    Ask(ask::AskArgs),
     /// Move entities to another scene
     Migrate(migrate::MigrateArgs),
     /// Remove an entity for good
@@ -166,6 +169,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Show(args) => show::run(args, client, console)?,
         Command::Spawn(args) => spawn::spawn(args, client, console)?,
         Command::Send(args) => send::run(args, client, console)?,
+        Command::Ask(args) => ask::run(args, client, console)?,
         Command::Migrate(args) => migrate::run(args, client, console)?,
         Command::Despawn(args) => spawn::despawn(args, client, console)?,
         Command::Unpark(args) => unpark::run(args, client, console)?,

@@ -42,13 +42,14 @@ const VARIANTS: [(&str, &str); 25] = [
 ];
 
 /// Reports that desks give each other, and where they are declared.
-const REPORTS: [(&str, &str); 11] = [
+const REPORTS: [(&str, &str); 12] = [
     ("proto/src/admin.rs", "ClusterReport"),
     ("proto/src/admin.rs", "NodeReport"),
     ("proto/src/admin.rs", "LinkReport"),
     ("proto/src/admin.rs", "SceneReport"),
     ("proto/src/admin.rs", "EntityRow"),
     ("proto/src/admin/sending.rs", "SendReport"),
+    ("proto/src/admin/sending.rs", "AskReport"),
     ("proto/src/admin.rs", "MoveReport"),
     ("proto/src/admin.rs", "Event"),
     ("proto/src/admin.rs", "Problem"),

@@ -1,5 +1,7 @@
 //! A router on its arbiter: the streams of this node's tools, and of senders that are gone.
 
+mod batch;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -9,11 +11,14 @@ use slipgate_cluster::budget::{Load, Part};
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
 use slipgate_cluster::scene::Orphan;
-use slipgate_cluster::{Envelope, Limits, Now, Place, Port};
+use slipgate_cluster::{Envelope, Limits, Place, Port};
 use slipgate_entity::OnlineId;
+use slipgate_entity::game::{AskId, reply};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
+use self::batch::Batch;
+pub use self::batch::{REPLY_BYTES, Sent};
 use crate::budget::Share;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -26,10 +31,11 @@ use crate::rows::{self, Rows};
 pub struct SendBatch {
     /// Receivers and what is said to them, with their positions in the request; at most 65,535.
     pub messages: Vec<(u32, OnlineId, Payload)>,
-    /// Answer when all that was accepted is answered, or at the end of this time; at once if none.
+    /// Answer when all that was accepted is answered, or at the end of this time; at once if none. With a time the messages
+    /// are asks.
     pub wait: Option<Duration>,
-    /// Takes the report.
-    pub reply: oneshot::Sender<SendReport>,
+    /// Takes what became of them.
+    pub reply: oneshot::Sender<Sent>,
 }
 
 /// Streams that their senders leave behind.
@@ -89,7 +95,7 @@ pub struct RouterActor {
     share: Share,
     post: Post,
     clock: NodeClock,
-    batches: BTreeMap<u64, Batch>,
+    batches: BTreeMap<u64, (Batch, oneshot::Sender<Sent>)>,
     last_batch: u64,
     /// Kept between turns for its room; empty.
     outputs: Vec<Output>,
@@ -98,15 +104,6 @@ pub struct RouterActor {
     rows: Rows,
     /// Of the view that the machine has.
     view_version: u64,
-}
-
-/// A batch whose tool waits for its end.
-#[derive(Debug)]
-struct Batch {
-    report: SendReport,
-    positions: Vec<u32>,
-    until: Now,
-    reply: oneshot::Sender<SendReport>,
 }
 
 impl RouterActor {
@@ -167,44 +164,30 @@ impl RouterActor {
                         letters.push(Envelope { from: self.me, to, message });
                     }
                 }
-                Output::Accepted(ticket) => self.note(ticket, |report, _| {
-                    report.accepted += 1;
-                    report.open += 1;
-                }),
-                Output::Busy(ToSend { ticket, .. }) => self.note(ticket, |report, position| {
-                    report.busy += 1;
-                    report.busy_at.push(position);
-                }),
-                Output::Applied(ticket) => self.note(ticket, |report, _| {
-                    report.applied += 1;
-                    report.open -= 1;
-                }),
-                Output::Unknown(ticket) => self.note(ticket, |report, _| {
-                    report.unknown += 1;
-                    report.open -= 1;
-                }),
-                Output::Dead(ticket) => self.note(ticket, |report, _| {
-                    report.dead += 1;
-                    report.open -= 1;
-                }),
-                Output::Failed(ticket) => self.note(ticket, |report, _| {
-                    report.failed += 1;
-                    report.open -= 1;
-                }),
-                Output::Parked(ticket) => self.note(ticket, |report, _| {
-                    report.parked += 1;
-                    report.open -= 1;
-                }),
+                Output::Accepted(ticket) => self.note(ticket, |batch, _| batch.accept()),
+                Output::Busy(ToSend { ticket, .. }) => self.note(ticket, Batch::busy),
+                Output::Applied(ticket) => self.note(ticket, |batch, index| batch.applied(index, now)),
+                Output::Unknown(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.unknown)),
+                Output::Dead(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.dead)),
+                Output::Failed(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.failed)),
+                Output::Parked(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.parked)),
             }
         }
         self.outputs = out;
         self.post.send(letters);
     }
 
-    fn note(&mut self, Ticket(ticket): Ticket, change: impl FnOnce(&mut SendReport, u32)) {
-        let Some(batch) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
-        let index = usize::try_from(ticket & INDEX_MAX).unwrap_or(usize::MAX);
-        change(&mut batch.report, batch.positions.get(index).copied().unwrap_or(0));
+    fn note(&mut self, Ticket(ticket): Ticket, change: impl FnOnce(&mut Batch, usize)) {
+        let Some((batch, _)) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
+        let index = usize::try_from(ticket & INDEX_MAX).expect("16 bits fit into an index");
+        change(batch, index);
+    }
+
+    /// An entity answers a tool, or says why it did not take a message.
+    fn hear_reply(&mut self, entity: OnlineId, payload: Payload) {
+        if let Some((AskId(ticket), _)) = reply(&payload) {
+            self.note(Ticket(ticket), |batch, index| batch.replied(index, entity, payload));
+        }
     }
 
     /// Hands a new view in before the tick that acts on it.
@@ -222,17 +205,17 @@ impl RouterActor {
 
     /// Gives a whole batch back: nothing of it was accepted.
     fn refuse(&mut self, batch: u64) {
-        let Some(Batch { positions, reply, .. }) = self.batches.remove(&batch) else { return };
-        let busy = u32::try_from(positions.len()).unwrap_or(u32::MAX);
-        let _ = reply.send(SendReport { busy, busy_at: positions, ..self.blank() });
+        if let Some((batch, reply)) = self.batches.remove(&batch) {
+            let _ = reply.send(batch.all_busy());
+        }
     }
 
     /// Answers the batches that have ended, or whose time is over.
     fn answer_ended(&mut self) {
         let now = self.clock.now();
-        for (_, batch) in self.batches.extract_if(.., |_, batch| batch.report.open == 0 || batch.until <= now) {
+        for (_, (batch, reply)) in self.batches.extract_if(.., |_, (batch, _)| batch.is_over(now)) {
             // A tool that went away misses nothing.
-            let _ = batch.reply.send(batch.report);
+            let _ = reply.send(batch.sent());
         }
         if self.machine.waiting() == 0 {
             for reply in self.patient.drain(..) {
@@ -268,10 +251,14 @@ impl Handler<Mail> for RouterActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
-        let heard = mail.envelopes.into_iter().filter_map(|envelope| match envelope.message {
-            Said::Control(control) => Some(Input::Heard { from: envelope.from, control }),
-            Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => None,
-        });
+        let mut heard = Vec::with_capacity(mail.envelopes.len());
+        for Envelope { from, message, .. } in mail.envelopes {
+            match message {
+                Said::Control(Control::Reply { entity, payload }) => self.hear_reply(entity, payload),
+                Said::Control(control) => heard.push(Input::Heard { from, control }),
+                Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => {}
+            }
+        }
         self.turn(heard);
         self.answer_ended();
     }
@@ -282,18 +269,17 @@ impl Handler<SendBatch> for RouterActor {
 
     fn handle(&mut self, SendBatch { messages, wait, reply }: SendBatch, _: &mut Context<Self>) {
         self.last_batch += 1;
-        let batch = self.last_batch;
-        let until = self.clock.now() + wait.unwrap_or_default();
-        let positions = messages.iter().map(|(position, ..)| *position).collect();
-        let report = self.blank();
-        self.batches.insert(batch, Batch { report, positions, until, reply });
+        let number = self.last_batch;
+        let named = messages.iter().map(|(position, entity, _)| (*position, *entity)).collect();
+        let batch = Batch::new(named, wait, self.blank(), self.clock.now());
         let to_send = messages.into_iter().enumerate().map(|(index, (_, entity, payload))| {
-            let ticket = Ticket(batch << INDEX_BITS | index as u64 & INDEX_MAX);
-            ToSend { ticket, entity, payload }
+            let ticket = Ticket(number << INDEX_BITS | index as u64 & INDEX_MAX);
+            ToSend { ticket, entity, payload: batch.payload(ticket, payload) }
         });
         let to_send = to_send.collect();
+        self.batches.insert(number, (batch, reply));
         if !self.turn([Input::Send(to_send)]) {
-            self.refuse(batch);
+            self.refuse(number);
         }
         self.answer_ended();
     }

@@ -16,6 +16,7 @@ mod episode;
 mod evacuating;
 mod meters;
 mod question;
+mod returns;
 mod room;
 mod story;
 mod turns;
@@ -42,6 +43,7 @@ pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnError,
     SpawnOrder, Spawned, UnparkAnswer,
 };
+use self::returns::Returns;
 use self::room::Room;
 use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
@@ -115,6 +117,7 @@ pub struct SceneActor {
     room: Room,
     bodies: Bodies,
     wishes: Wishes,
+    returns: Returns,
     /// Spawns whose entities could not live, and why.
     unfit: BTreeMap<Ticket, String>,
     voices: Voices,
@@ -154,6 +157,7 @@ impl SceneActor {
             room: Room::new(around.post.budget()),
             bodies: Bodies::new(scene, capacity, first_generation, around.types.clone()),
             wishes: Wishes::default(),
+            returns: Returns::default(),
             unfit: BTreeMap::new(),
             voices: around.voices.clone(),
             around,

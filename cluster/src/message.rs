@@ -305,6 +305,14 @@ pub enum Control {
         /// Those that lived, by id; nobody if there are none further.
         rows: Vec<Bereft>,
     },
+    /// What an entity says to a tool that asked: said once, and lost with the link that it is on.
+    Reply {
+        /// The entity.
+        entity: OnlineId,
+        /// An answer, or why the message was not taken; it names the ask.
+        #[serde(with = "crate::bytes")]
+        payload: Payload,
+    },
 }
 
 /// What the source held of one stream.

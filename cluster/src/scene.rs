@@ -16,8 +16,7 @@
 //! record. No time-out leads out of `Deciding`.
 //!
 //! Keeps: at most one scene is active for an entity; an active entity applies each stream in sequence, a parked one
-//! nothing;
-//! what arrives for a frozen or staged one is held within bounds and never acknowledged; an older copy
+//! nothing; what arrives for a frozen or staged one is held within bounds and never acknowledged; an older copy
 //! never replaces a newer one; every attempt to move ends with one answer.
 //! Leaves out: the entity's body, which is the shell's (it encodes, decodes, applies when told);
 //! what becomes of an entity whose home is rebuilt (`directory`): the scene says what it knows; a durable stage.
@@ -301,10 +300,10 @@ impl Scene {
                 let told = Told::Stopped { by: from, upto, failed, base };
                 self.stream_heard(StreamNews { receiver, stream, told }, now, out);
             }
-            // The next repeat asks whoever is the home by then.
-            Control::NotHome { .. } => {}
             Control::AskClaims { range, term, after } => self.ask_claims(from, (range, term, after), now, out),
-            Control::Cas { .. }
+            // The next repeat asks whoever is the home by then.
+            Control::NotHome { .. }
+            | Control::Cas { .. }
             | Control::Query { .. }
             | Control::Reclaim { .. }
             | Control::Claims { .. }
@@ -313,7 +312,8 @@ impl Scene {
             | Control::Roster { .. }
             | Control::RosterNoted { .. }
             | Control::AskRoster { .. }
-            | Control::RosterIs { .. } => {}
+            | Control::RosterIs { .. }
+            | Control::Reply { .. } => {}
         }
     }
 

@@ -48,7 +48,9 @@ pub use self::dispatch::Handlers;
 pub use self::effect::{Audience, Effect, Level, SceneRef, Spawn};
 pub use self::erased::Hook;
 pub use self::flags::Flags;
-pub use self::message::{Answered, AskError, AskId, Caller, Callers, Message, Returned, Tag, payload};
+pub use self::message::{
+    ASK_BYTES, Answered, AskError, AskId, Caller, Callers, Message, Reply, Returned, Tag, asking, payload, reply,
+};
 pub use self::number::{PartCell, PartNumber};
 pub use self::part::{Component, ComponentList, Entity, Field, Lineage, Part, Position};
 pub use self::register::Registration;

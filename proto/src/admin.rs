@@ -18,7 +18,7 @@ mod sending;
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
 pub use partial::{PartialList, Rows};
 pub use scenes::{Clearing, CloseReport};
-pub use sending::{Outgoing, SendReport};
+pub use sending::{AskReport, NotTaken, Outgoing, REFUSALS_MAX, SendReport};
 
 use serde::{Deserialize, Serialize};
 use slipgate_cluster::moves::Cost;
@@ -148,6 +148,15 @@ pub enum Question {
         /// How long to wait, in milliseconds.
         timeout_ms: u64,
     },
+    /// A message to an entity whose answer is waited for. Answer: [`Answer::Asked`], also where there is none.
+    Ask {
+        /// The node whose router sends; the asked one where none is named.
+        via: Option<String>,
+        /// The message.
+        message: Outgoing,
+        /// How long to wait, in milliseconds.
+        timeout_ms: u64,
+    },
 }
 
 /// A position in one node's events.
@@ -194,6 +203,8 @@ pub enum Answer {
     Unparked(EntityRow),
     /// A list without what silent nodes have.
     Partial(PartialList),
+    /// What came of an ask.
+    Asked(AskReport),
 }
 
 /// The cluster at a glance.

@@ -138,8 +138,10 @@ impl Lanes {
             Message::Control(
                 Control::Claims { .. } | Control::Bequest { .. } | Control::Roster { .. } | Control::RosterIs { .. },
             ) => self.push_bulk(wire, None),
-            // It asks about messages, and so follows them.
-            Message::Control(Control::HandedOn { .. }) | Message::Data(_) | Message::Tool(_) => self.push_message(wire),
+            // It asks about messages, and so follows them; or it is the answer to one.
+            Message::Control(Control::HandedOn { .. } | Control::Reply { .. })
+            | Message::Data(_)
+            | Message::Tool(_) => self.push_message(wire),
             Message::Control(control) => {
                 let key = ack_key(wire.to, control);
                 self.push_control(wire, key)

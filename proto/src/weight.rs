@@ -34,6 +34,7 @@ pub fn weight(message: &Message) -> usize {
             })
             .sum(),
         Message::Control(Control::RosterIs { rows, .. }) => rows.iter().map(|lost| row(lost.label.as_ref())).sum(),
+        Message::Control(Control::Reply { payload, .. }) => payload.len(),
         Message::Control(Control::Refused {
             reason: Refusal::Unreadable { reason } | Refusal::Vetoed { reason },
             ..

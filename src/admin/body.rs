@@ -63,6 +63,23 @@ pub struct MessageBody {
     pub timeout_ms: u64,
 }
 
+/// `POST entities/{id}/ask`: a message whose answer is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskBody {
+    /// Name of the message, as the type declares it.
+    pub name: String,
+    /// Its arguments; an empty object if left out.
+    #[serde(default = "nothing")]
+    pub arguments: serde_json::Value,
+    /// The node whose router sends; the asked one if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// How long to wait, in milliseconds: 1 to [`TIMEOUT_MS_MAX`], 10,000 if left out.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
 /// `POST messages`: a batch to any entities, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

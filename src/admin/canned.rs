@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use slipgate_proto::admin::{
-    Answer, CloseReport, ClusterReport, DrainReport, EntityReport, EntityRow, Event, LinkReport, MoveReport,
+    Answer, AskReport, CloseReport, ClusterReport, DrainReport, EntityReport, EntityRow, Event, LinkReport, MoveReport,
     NodeReport, PauseReport, Problem, ProblemKind, Question, SceneReport, SendReport,
 };
 
@@ -52,6 +52,13 @@ fn friendly(question: &Question) -> Answer {
             let accepted = u32::try_from(messages.len()).expect("a few");
             Answer::Sent(SendReport { accepted, ..SendReport::default() })
         }
+        Question::Ask { message, .. } => Answer::Asked(AskReport {
+            entity: row().entity,
+            message: message.name.clone(),
+            sent: SendReport { accepted: 1, applied: 1, ..SendReport::default() },
+            answered: true,
+            answer: "7".into(),
+        }),
         Question::Migrate { .. } => Answer::Move(moved()),
         Question::Despawn { .. } => Answer::Despawned(row()),
         Question::Unpark { .. } => Answer::Unparked(row()),

@@ -126,6 +126,7 @@ impl<O: Oracle> Reader<O> {
             | Answer::Entity(_)
             | Answer::Spawned(_)
             | Answer::Sent(_)
+            | Answer::Asked(_)
             | Answer::Move(_)
             | Answer::Despawned(_)
             | Answer::Unparked(_)

@@ -73,6 +73,7 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Entities(rows) | Answer::Spawned(rows) => ok.json(rows),
         Answer::Entity(report) => ok.json(report),
         Answer::Sent(report) => ok.json(report),
+        Answer::Asked(report) => ok.json(report),
         Answer::Move(report) => ok.json(report),
         Answer::Despawned(row) | Answer::Unparked(row) => ok.json(row),
         Answer::Moves(reports) => ok.json(reports),

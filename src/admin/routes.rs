@@ -8,8 +8,8 @@ use actix_web::{HttpRequest, HttpResponse, Resource, web};
 use slipgate_proto::admin::{Answer, DrainOrder, Outgoing, Problem, ProblemKind, Question};
 
 use super::body::{
-    self, BatchBody, CloseBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody, MovesQuery,
-    OpenBody, SpawnBody, UnparkBody,
+    self, AskBody, BatchBody, CloseBody, DespawnQuery, DrainBody, EntitiesQuery, LostQuery, MessageBody, MoveBody,
+    MovesQuery, OpenBody, SpawnBody, UnparkBody,
 };
 use super::reply::{self, Rejection};
 use super::{BODY_BYTES_MAX, Oracle, Settings, events, health};
@@ -36,6 +36,7 @@ pub(super) fn mount_with<O: Oracle>(_oracle: O) -> impl FnOnce(&mut ServiceConfi
             .service(at("/api/v1/lost").route(web::get().to(lost::<O>)))
             .service(at("/api/v1/entities/{id}").route(web::get().to(show::<O>)).route(web::delete().to(despawn::<O>)))
             .service(at("/api/v1/entities/{id}/messages").route(web::post().to(send::<O>)))
+            .service(at("/api/v1/entities/{id}/ask").route(web::post().to(ask::<O>)))
             .service(at("/api/v1/entities/{id}/unpark").route(web::post().to(unpark::<O>)))
             .service(at("/api/v1/entities/{id}/moves").route(web::post().to(migrate::<O>)))
             .service(
@@ -143,6 +144,13 @@ async fn send<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<Messa
     let message = Outgoing { entity: entity.into_inner(), name, arguments: arguments.to_string() };
     let messages = (0..count).map(|_| message.clone()).collect();
     asked(&oracle, Question::Send { via, messages, wait, timeout_ms }).await
+}
+
+async fn ask<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<AskBody>) -> Reply {
+    let AskBody { name, arguments, via, timeout_ms } = body.into_inner();
+    in_time(timeout_ms)?;
+    let message = Outgoing { entity: entity.into_inner(), name, arguments: arguments.to_string() };
+    asked(&oracle, Question::Ask { via, message, timeout_ms }).await
 }
 
 async fn send_batch<O: Oracle>(oracle: Data<O>, body: Json<BatchBody>) -> Reply {

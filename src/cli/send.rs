@@ -5,7 +5,7 @@ use clap::builder::NonEmptyStringValueParser;
 use serde_json::Value;
 use slipgate_proto::admin::SendReport;
 
-use super::console::Console;
+use super::console::{Console, printable};
 use super::failure::{Exit, Failure};
 use crate::admin::body::{MESSAGES_MAX, MessageBody};
 use crate::client::{Client, segment};
@@ -44,7 +44,7 @@ pub fn run(args: &SendArgs, client: &Client, console: &mut Console<'_>) -> Resul
         left -= count;
     }
     console.object(&total, || line(&total))?;
-    verdict(args, &total, left)
+    verdict(&args.entity, &total, left, args.wait)
 }
 
 fn path(args: &SendArgs) -> String {
@@ -58,15 +58,15 @@ fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
 }
 
 fn line(total: &SendReport) -> String {
-    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, .. } = total;
-    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked)];
+    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, refused, .. } = total;
+    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked), ("refused", refused)];
     let rare = rare.into_iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("  {word} {count}"));
     let rare = rare.collect::<String>();
     format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{rare}")
 }
 
-fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failure> {
-    let name = &args.entity;
+/// What went wrong first, if anything; `unsent` were not even tried, and `waited` says whether the outcome was waited for.
+pub(super) fn verdict(name: &str, total: &SendReport, unsent: u32, waited: bool) -> Result<(), Failure> {
     if total.busy > 0 {
         let rest = messages(total.busy + unsent);
         let text = format!("{rest} did not go: too many wait for {name} already");
@@ -81,6 +81,14 @@ fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failu
         return Err(Failure::new(Exit::NotFound, "dead", text)
             .with_state("nothing was applied; the id of an entity that is gone is never given out again")
             .with_hint("slipgate entities"));
+    }
+    if total.refused > 0 {
+        let why = total.refusals.first().map(|refusal| format!(": {}", printable(&refusal.why))).unwrap_or_default();
+        let text = format!("{name} did not take {}{why}", messages(total.refused));
+        let state = format!("{} applied; those are not", messages_were(total.applied));
+        return Err(Failure::new(Exit::Refused, "not_taken", text)
+            .with_state(state)
+            .with_hint(format!("slipgate show {name}      slipgate schema export")));
     }
     if total.failed > 0 {
         let text = format!("the handler of {name} panicked at {}", messages(total.failed));
@@ -110,7 +118,7 @@ fn verdict(args: &SendArgs, total: &SendReport, unsent: u32) -> Result<(), Failu
             .with_state("it was applied before that, or never will be")
             .with_hint("slipgate entities --lost"));
     }
-    if args.wait && total.open > 0 {
+    if waited && total.open > 0 {
         let text = format!("{} to {name} had no answer in time", messages(total.open));
         let state = "what was accepted is delivered once, in order, as soon as its way is free";
         return Err(Failure::new(Exit::Timeout, "open", text)
@@ -124,6 +132,10 @@ fn messages(count: u32) -> String {
     if count == 1 { "1 message".into() } else { format!("{count} messages") }
 }
 
-fn json(text: &str) -> Result<Value, String> {
+fn messages_were(count: u32) -> String {
+    if count == 1 { "1 message was".into() } else { format!("{count} messages were") }
+}
+
+pub(super) fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|fault| format!("it is no JSON: {fault}"))
 }

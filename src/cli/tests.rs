@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 use serde_json::Value;
-use slipgate_proto::admin::{Answer, MoveReport, PartialList, Problem, ProblemKind, Question, Rows, SendReport};
+use slipgate_proto::admin::{
+    Answer, AskReport, MoveReport, NotTaken, PartialList, Problem, ProblemKind, Question, Rows, SendReport,
+};
 
 use super::*;
 use crate::admin::canned::{self, Canned};
@@ -198,15 +200,34 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     assert!(done.err.contains("ann is parked; 1 message behind that came to nothing"), "{}", done.err);
     let parked = SendReport { accepted: 1, parked: 1, ..SendReport::default() };
     assert!(check_code(sending(parked), &["send", "ann", "greet"], 4).err.contains("slipgate unpark ann"));
+    let refusals = vec![NotTaken { at: 1, why: "it has none".to_owned() }];
+    let refused = SendReport { accepted: 2, applied: 1, refused: 1, refusals, ..SendReport::default() };
+    let done = check_code(sending(refused), &["send", "ann", "greet", "--count", "2", "--wait"], 4);
+    assert!(done.err.contains("ann did not take 1 message: it has none\n  1 message was applied"), "{done:?}");
     let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
     check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
     check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);
 }
 
 #[test]
+fn an_answer_is_told_alone_and_its_absence_is_an_error() {
+    assert_eq!(check_code(Canned::friendly(), &["ask", "ann", "hit"], 0).out, "7\n");
+    let asked = |sent: SendReport| {
+        let (entity, message, answer) = ("1.4".to_owned(), "hit".to_owned(), "null".to_owned());
+        let report = AskReport { entity, message, sent, answered: false, answer };
+        Canned::by(move |_| Ok(Answer::Asked(report.clone())))
+    };
+    let applied = SendReport { accepted: 1, applied: 1, ..SendReport::default() };
+    let done = check_code(asked(applied), &["ask", "ann", "hit"], 1);
+    assert!(done.err.starts_with("error: the answer of ann was lost on its way\n  hit was applied\n"), "{done:?}");
+    check_code(asked(SendReport { busy: 1, busy_at: vec![0], ..SendReport::default() }), &["ask", "ann", "hit"], 4);
+    check_code(asked(SendReport { accepted: 1, open: 1, ..SendReport::default() }), &["ask", "ann", "hit"], 5);
+}
+
+#[test]
 fn watch_tells_events_as_they_come() {
     let done = check_code(Canned::friendly(), &["watch", "moves", "--limit", "2"], 0);
-    assert_eq!(done.out, "2026-01-01T12:00:05.111Z n1  move.ok       entity=1.4\n".repeat(2));
+    assert_eq!(done.out, "2026-01-01T12:00:05.111Z n1  move.ok          entity=1.4\n".repeat(2));
     check_code(Canned::friendly(), &["watch", "entity", "ann", "--limit", "1", "-o", "json"], 0);
 }
 

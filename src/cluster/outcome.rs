@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::Part;
-use slipgate_proto::admin::{EntityReport, MoveReport, SendReport};
+use slipgate_entity::game::{Message, Part};
+use slipgate_proto::admin::{AskReport, EntityReport, MoveReport, SendReport};
 pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
 
@@ -195,10 +195,20 @@ pub enum SendError {
         /// What cannot be written.
         why: String,
     },
-    /// Neither the entity's type nor any component takes such a message. Nothing was sent.
+    /// The entity does not take such a message: its type and components have none, it is not for programs, or the
+    /// arguments do not fit. It was not applied.
     #[error("{why}")]
     NotTaken {
-        /// What the type takes.
+        /// Why not.
+        why: String,
+    },
+    /// It was applied, and its answer was lost on the way.
+    #[error("it was applied, but its answer was lost on the way")]
+    NoAnswer,
+    /// It was applied, and what its handler answered is none of the message in this program.
+    #[error("it was applied, but its answer cannot be read: {why}")]
+    Unreadable {
+        /// What does not fit.
         why: String,
     },
     /// It was not accepted, for the reason given.
@@ -212,9 +222,22 @@ pub(super) fn applied(report: &SendReport) -> Result<(), SendError> {
     if report.applied > 0 { Ok(()) } else { Err(SendError::Late) }
 }
 
+/// What a message was answered.
+pub(super) fn answered<M: Message>(report: &AskReport) -> Result<M::Answer, SendError> {
+    applied(&report.sent)?;
+    if !report.answered {
+        return Err(SendError::NoAnswer);
+    }
+    serde_json::from_str(&report.answer).map_err(|error| SendError::Unreadable { why: error.to_string() })
+}
+
 /// That a message was accepted, and nothing is known that speaks against it.
 pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
     let SendReport { busy, dead, unknown, failed, parked, .. } = report;
+    if report.refused > 0 {
+        let why = report.refusals.first().map_or_else(|| "it does not take it".to_owned(), |first| first.why.clone());
+        return Err(SendError::NotTaken { why });
+    }
     let what_was = [
         (busy, SendError::Busy),
         (dead, SendError::Dead),

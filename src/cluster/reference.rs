@@ -65,6 +65,28 @@ impl<T> Ref<T> {
         self.tell_named(M::NAME, &self.arguments(&message)?).await
     }
 
+    /// Sends a message and waits for what its handler answers.
+    ///
+    /// # Errors
+    ///
+    /// If it was not applied, nobody knows whether it was, or there is no answer; says which.
+    ///
+    /// ```no_run
+    /// # use slipgate::prelude::*;
+    /// # #[derive(Debug, Message)] #[message(answer = u32)] struct Hit { hp: u32 }
+    /// # async fn hit(ann: &Ref) -> Result<(), Box<dyn std::error::Error>> {
+    /// let left: u32 = ann.ask(Hit { hp: 3 }).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn ask<M: Message>(&self, message: M) -> Result<M::Answer, SendError> {
+        let arguments = self.arguments(&message)?.to_string();
+        let message = Outgoing { entity: self.id.to_string(), name: M::NAME.to_owned(), arguments };
+        let question = Question::Ask { via: None, message, timeout_ms: WAIT_MS };
+        let Answer::Asked(report) = self.question(question).await? else { outcome::not_an_answer() };
+        outcome::answered::<M>(&report)
+    }
+
     /// Sends a message by its name, with its arguments as JSON, and waits until it is applied.
     ///
     /// # Errors
@@ -86,7 +108,7 @@ impl<T> Ref<T> {
     async fn say(&self, name: &str, arguments: &serde_json::Value, wait: bool) -> Result<SendReport, Problem> {
         let message = Outgoing { entity: self.id.to_string(), name: name.to_owned(), arguments: arguments.to_string() };
         let question = Question::Send { via: None, messages: vec![message], wait, timeout_ms: WAIT_MS };
-        let Answer::Sent(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        let Answer::Sent(report) = self.question(question).await? else { outcome::not_an_answer() };
         Ok(report)
     }
 
@@ -97,7 +119,7 @@ impl<T> Ref<T> {
     /// If it does not; says why, and where the entity is, as far as that is known.
     pub async fn move_to(&self, scene: &str) -> Result<Moved, MoveError> {
         let question = Question::Migrate { entity: self.id.to_string(), to: scene.to_owned(), timeout_ms: WAIT_MS };
-        let Answer::Move(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        let Answer::Move(report) = self.question(question).await? else { outcome::not_an_answer() };
         outcome::moved(report)
     }
 
@@ -107,7 +129,7 @@ impl<T> Ref<T> {
     ///
     /// If it could not be ended, is gone already, or nobody knows yet.
     pub async fn despawn(&self) -> Result<(), Problem> {
-        self.ask(Question::Despawn { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
+        self.question(Question::Despawn { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
     }
 
     /// Lets it take messages again after one of its handlers has panicked.
@@ -116,7 +138,7 @@ impl<T> Ref<T> {
     ///
     /// If it is not parked, or not found.
     pub async fn unpark(&self) -> Result<(), Problem> {
-        self.ask(Question::Unpark { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
+        self.question(Question::Unpark { entity: self.id.to_string(), timeout_ms: WAIT_MS }).await.map(drop)
     }
 
     /// Where it is, how it is, and its state.
@@ -126,7 +148,7 @@ impl<T> Ref<T> {
     /// If it is not found.
     pub async fn show(&self) -> Result<Shown, Problem> {
         let question = Question::Show { entity: self.id.to_string() };
-        let Answer::Entity(report) = self.ask(question).await? else { outcome::not_an_answer() };
+        let Answer::Entity(report) = self.question(question).await? else { outcome::not_an_answer() };
         Ok(outcome::shown(report))
     }
 
@@ -159,7 +181,7 @@ impl<T> Ref<T> {
         Ok(arguments)
     }
 
-    async fn ask(&self, question: Question) -> Result<Answer, Problem> {
+    async fn question(&self, question: Question) -> Result<Answer, Problem> {
         match &self.desk {
             Some(desk) => Ok(desk.ask(question).await?),
             None => Err(outcome::detached(self.id)),

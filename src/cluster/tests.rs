@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 
 use serde_json::json;
-use slipgate_walker::Walker;
+use slipgate_walker::{Hit, Step, Walker};
 
 use super::*;
 use crate::block_on;
@@ -18,7 +18,7 @@ async fn two_nodes() -> Cluster {
 }
 
 #[test]
-fn an_entity_is_spawned_spoken_to_moved_looked_at_and_ended() {
+fn an_entity_is_spawned_spoken_to_moved_looked_at_asked_and_ended() {
     block_on(async {
         let cluster = two_nodes().await;
         let ann = cluster.scene("forest").spawn_named("walker").label("ann").await.expect("spawned");
@@ -30,8 +30,11 @@ fn an_entity_is_spawned_spoken_to_moved_looked_at_and_ended() {
         let shown = ann.show().await.expect("shown");
         assert_eq!((shown.at, shown.epoch, shown.applied), (moved.to, moved.epoch, 3));
         assert_eq!((shown.label.as_deref(), shown.state["own"]["hp"].as_i64()), (Some("ann"), Some(93)));
+        assert_eq!(ann.ask(Hit { hp: 3 }).await, Ok(90));
+        assert_eq!(ann.ask(Step { dx: 1.0, dy: 0.0 }).await, Ok(()));
         ann.despawn().await.expect("gone");
         assert_eq!(ann.send_named("hit", &json!({ "hp": 5 })).await, Err(SendError::Dead));
+        assert_eq!(ann.ask(Hit { hp: 3 }).await, Err(SendError::Dead));
         cluster.stop().await.expect("a clean end");
     });
 }

@@ -129,6 +129,7 @@ impl World {
                 Ok(Answer::Moves(self.moves.iter().rev().take(*limit as usize).cloned().collect()))
             }
             Question::Drain { .. } => Err(problem(ProblemKind::Refused, "nobody drains here")),
+            Question::Ask { .. } => Err(problem(ProblemKind::Refused, "nobody answers here")),
             Question::Unpark { .. } => Err(problem(ProblemKind::Refused, "nobody is parked here")),
             Question::OpenScene { .. } | Question::CloseScene { .. } => {
                 Err(problem(ProblemKind::Refused, "no scene comes or goes here"))

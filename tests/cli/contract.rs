@@ -55,8 +55,21 @@ const REPORT: &[&str] = &[
     "parked",
 ];
 const PARKED: &[&str] = &["why", "since_ms"];
-const SENT: &[&str] =
-    &["accepted", "busy", "applied", "dead", "open", "busy_at", "unknown", "incarnation", "failed", "parked"];
+const SENT: &[&str] = &[
+    "accepted",
+    "busy",
+    "applied",
+    "dead",
+    "open",
+    "busy_at",
+    "unknown",
+    "incarnation",
+    "failed",
+    "parked",
+    "refused",
+    "refusals",
+];
+const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer"];
 const MOVE: &[&str] =
     &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
@@ -166,6 +179,17 @@ fn what_was_sent_is_counted() {
     assert_eq!((&sent["accepted"], &sent["applied"], &sent["open"]), (&4.into(), &4.into(), &0.into()));
     let shown = cluster.json(&["show", &entity]).ends(0).object();
     assert_eq!((&shown["body"]["own"]["hp"], &shown["applied"]), (&88.into(), &4.into()));
+}
+
+#[test]
+fn what_was_answered_is_json_too() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("keep", "oracle");
+    let done = cluster.json(&["ask", &entity, "hit", r#"{"hp":3}"#]).ends(0);
+    let asked = check_all(&done, 1, ASKED).remove(0);
+    check(&asked["sent"], SENT);
+    let expected = (&entity.as_str().into(), &"hit".into(), &97.into());
+    assert_eq!((&asked["entity"], &asked["message"], &asked["answer"]), expected);
 }
 
 #[test]

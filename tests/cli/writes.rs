@@ -58,6 +58,35 @@ fn a_message_is_applied_once_and_shows_in_the_state() {
 }
 
 #[test]
+fn what_an_entity_answers_is_told_whichever_node_is_asked() {
+    let cluster = DevCluster::shared();
+    let entity = cluster.spawn("mine", "asked");
+    for (at, left) in cluster.admin.iter().zip([99, 98, 97]) {
+        let done = cluster.ask(&["ask", &entity, "hit", r#"{"hp":1}"#, "--at", at]).ends(0);
+        assert_eq!((done.out, done.err), (format!("{left}\n"), String::new()));
+    }
+    let report = cluster.json(&["ask", "asked", "step", STEP]).object();
+    assert_eq!((&report["answered"], &report["answer"]), (&true.into(), &serde_json::Value::Null));
+    assert_eq!((&report["entity"], &report["sent"]["applied"]), (&entity.into(), &1.into()));
+}
+
+#[test]
+fn a_message_that_the_entity_does_not_take_is_an_error_for_whoever_waits() {
+    let cluster = DevCluster::shared();
+    cluster.spawn("forest", "deaf");
+    let error = "error: deaf did not take 1 message: it takes no message named think\n  \
+                 0 messages were applied; those are not\n  try:  slipgate show deaf      slipgate schema export\n";
+    cluster.ask(&["ask", "deaf", "think"]).fails(4, error);
+    let done = cluster.ask(&["send", "deaf", "think", "--wait"]).ends(4);
+    assert_eq!(done.out, "accepted 1  applied 0  open 0  busy 0  dead 0  refused 1\n");
+    assert_eq!(done.err, error);
+    let done = cluster.ask(&["ask", "deaf", "stumble"]).ends(1);
+    assert!(done.err.starts_with("error: the handler of deaf panicked at 1 message\n"), "{done:?}");
+    let done = cluster.ask(&["ask", "deaf", "step", STEP]).ends(4);
+    assert!(done.err.starts_with("error: 1 message to deaf came to nothing: it is parked"), "{done:?}");
+}
+
+#[test]
 fn a_message_reaches_an_entity_on_any_node_through_any_node() {
     let cluster = DevCluster::shared();
     let entity = cluster.spawn("mine", "far");

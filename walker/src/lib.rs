@@ -52,9 +52,9 @@ pub struct Step {
     pub dy: f32,
 }
 
-/// Takes hp; a negative number heals. Stops at the ends of `i32`.
+/// Takes hp; a negative number heals. Stops at the ends of `i32`. It answers what is left.
 #[derive(Debug, PartialEq, Message)]
-#[message(crate = "slipgate_entity")]
+#[message(answer = i32, crate = "slipgate_entity")]
 pub struct Hit {
     /// How much.
     pub hp: i32,
@@ -112,8 +112,9 @@ impl Walker {
     }
 
     #[from(cluster)]
-    fn hit(&mut self, Hit { hp }: Hit) {
+    fn hit(&mut self, Hit { hp }: Hit) -> i32 {
         self.hp = self.hp.saturating_sub(hp);
+        self.hp
     }
 
     #[from(cluster)]

@@ -12,6 +12,7 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         Question::Send { via, messages, wait, timeout_ms } => {
             Question::Send { via, messages, wait, timeout_ms: within(timeout_ms) }
         }
+        Question::Ask { via, message, timeout_ms } => Question::Ask { via, message, timeout_ms: within(timeout_ms) },
         Question::Migrate { entity, to, timeout_ms } => {
             Question::Migrate { entity, to, timeout_ms: within(timeout_ms) }
         }

@@ -37,6 +37,7 @@ impl Office {
                 self.spawn(&type_name, &scene, Wanted { label, count, data }).await
             }
             Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
+            Question::Ask { message, timeout_ms, .. } => self.ask_here(&message, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => {
                 self.migrate_here(parse(&entity)?, &to, Duration::from_millis(timeout_ms)).await
             }
@@ -262,6 +263,7 @@ fn wants_a_turn(question: &Question) -> bool {
     match question {
         Question::Spawn { .. }
         | Question::Send { .. }
+        | Question::Ask { .. }
         | Question::Migrate { .. }
         | Question::Despawn { .. }
         | Question::Unpark { .. } => true,

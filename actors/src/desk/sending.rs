@@ -8,11 +8,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use slipgate_cluster::message::Payload;
 use slipgate_entity::OnlineId;
-use slipgate_proto::admin::{Answer, Outgoing, Problem, ProblemKind, Question, SendReport};
+use slipgate_entity::game::{ASK_BYTES, Reply, reply as reply_of};
+use slipgate_proto::admin::{Answer, AskReport, Outgoing, Problem, ProblemKind, Question, SendReport};
 use tokio::sync::oneshot;
 
 use super::{Office, PEER_WAIT, Stage, resolve, unavailable};
-use crate::router::SendBatch;
+use crate::mailbox::Mailbox;
+use crate::router::{RouterActor, SendBatch, Sent};
 
 impl Office {
     /// Names are made ids here; the node that sends gets ids only.
@@ -52,7 +54,7 @@ impl Office {
     ) -> Result<Answer, Problem> {
         if *self.around.stage.borrow() == Stage::Stopping {
             // The node waits for the answers to what it has accepted, and then it is gone.
-            return Err(unavailable("stopping", "the node is stopping"));
+            return Err(stopping());
         }
         if messages.len() > BATCH_MAX {
             return Err(too_many(messages.len()));
@@ -61,27 +63,78 @@ impl Office {
         for (position, message) in (0u32..).zip(&messages) {
             parsed.push((position, self.parse(message)?));
         }
-        let routers = self.around.routers.len() as u64;
-        let mut batches: BTreeMap<u64, Vec<(u32, OnlineId, Payload)>> = BTreeMap::new();
+        let mut batches: BTreeMap<usize, Vec<(u32, OnlineId, Payload)>> = BTreeMap::new();
         for (position, (entity, payload)) in parsed {
-            // One router per receiver, or the messages of this node to it would have no order.
-            batches.entry(entity.as_u64() % routers).or_default().push((position, entity, payload));
+            batches.entry(self.number_of_router(entity)).or_default().push((position, entity, payload));
         }
         let wait = wait.then(|| Duration::from_millis(timeout_ms));
         let sending = batches.into_iter().map(|(router, messages)| {
             let (reply, report) = oneshot::channel();
-            let router = &self.around.routers[usize::try_from(router).expect("a router's number is small")];
-            router.tell(SendBatch { messages, wait, reply });
+            self.around.routers[router].tell(SendBatch { messages, wait, reply });
             report
         });
-        let reports = join_all(sending.collect::<Vec<_>>()).await;
+        let all = join_all(sending.collect::<Vec<_>>()).await;
         let mut sum = SendReport::default();
-        for report in reports {
+        for sent in all {
             // Each router tells positions in the whole.
-            sum.add(report.map_err(|_| unavailable("stopping", "the node is stopping"))?, 0);
+            sum.add(sent.map_err(|_| stopping())?.report, 0);
         }
         sum.busy_at.sort_unstable();
+        sum.refusals.sort_unstable_by_key(|refusal| refusal.at);
         Ok(Answer::Sent(sum))
+    }
+
+    /// A name is made an id here, as for [`Self::send`].
+    pub(super) async fn ask(
+        self: &Rc<Self>,
+        via: Option<String>,
+        mut message: Outgoing,
+        timeout_ms: u64,
+    ) -> Result<Answer, Problem> {
+        match message.entity.parse::<OnlineId>() {
+            Ok(entity) => self.check_granted(entity).await?,
+            Err(_) => message.entity = self.resolve(&message.entity).await?.entity.to_string(),
+        }
+        let via = via.unwrap_or_else(|| self.around.name.to_string());
+        let member = resolve::node(&via, &self.around.post.view())?;
+        let question = Question::Ask { via: None, message, timeout_ms };
+        self.ask_node(&member, question, Duration::from_millis(timeout_ms) + PEER_WAIT).await
+    }
+
+    /// Asks from here.
+    pub(super) async fn ask_here(&self, message: &Outgoing, timeout_ms: u64) -> Result<Answer, Problem> {
+        if *self.around.stage.borrow() == Stage::Stopping {
+            return Err(stopping());
+        }
+        let (entity, payload) = self.parse(message)?;
+        let (reply, sent) = oneshot::channel();
+        let messages = vec![(0, entity, payload)];
+        self.router_of(entity).tell(SendBatch { messages, wait: Some(Duration::from_millis(timeout_ms)), reply });
+        let Sent { report, replies } = sent.await.map_err(|_| stopping())?;
+        let answer = replies.get(&0).and_then(|payload| match reply_of(payload)?.1 {
+            Reply::Answer { tag, bytes } => Some(self.around.types.describe_answer(tag, bytes)),
+            Reply::Refused(_) => None,
+        });
+        let answer = answer.transpose().map_err(|reason| Problem {
+            kind: ProblemKind::Refused,
+            reason: "unreadable_answer".to_owned(),
+            text: format!("{entity} answered what this node cannot read: {reason}"),
+            state: Some("the message was applied".to_owned()),
+            hint: Some("slipgate schema export".to_owned()),
+        })?;
+        let (answered, answer) = (answer.is_some(), answer.unwrap_or_default().to_string());
+        let (entity, message) = (entity.to_string(), message.name.clone());
+        Ok(Answer::Asked(AskReport { entity, message, sent: report, answered, answer }))
+    }
+
+    /// One router per receiver, or the messages of this node to it would have no order.
+    fn router_of(&self, entity: OnlineId) -> &Mailbox<RouterActor> {
+        &self.around.routers[self.number_of_router(entity)]
+    }
+
+    fn number_of_router(&self, entity: OnlineId) -> usize {
+        let routers = self.around.routers.len() as u64;
+        usize::try_from(entity.as_u64() % routers).expect("a router's number is small")
     }
 
     fn parse(&self, message: &Outgoing) -> Result<(OnlineId, Payload), Problem> {
@@ -91,7 +144,8 @@ impl Office {
             .types
             .parse_any(&message.name, &message.arguments)
             .map_err(|error| usage("not_a_message", &error))?;
-        let (bytes, bytes_max) = (payload.len(), self.around.message_bytes);
+        // Whoever waits for the outcome sends it as an ask.
+        let (bytes, bytes_max) = (payload.len() + ASK_BYTES, self.around.message_bytes);
         if bytes > bytes_max {
             return Err(usage(
                 "message_too_large",
@@ -100,6 +154,10 @@ impl Office {
         }
         Ok((entity, Arc::from(payload)))
     }
+}
+
+fn stopping() -> Problem {
+    unavailable("stopping", "the node is stopping")
 }
 
 fn usage(reason: &str, error: &dyn std::fmt::Display) -> Problem {

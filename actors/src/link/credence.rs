@@ -51,6 +51,7 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::HandedOn { .. }
             | Control::Settled { .. }
             | Control::Closed { .. }
+            | Control::Reply { .. }
             | Control::Cas { .. } => is_scene,
             Control::Claims { .. } => is_scene,
             // Whose range it is, and who was its home before, the machines compare with the view.

@@ -20,7 +20,7 @@ use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Now, Own};
 use slipgate_entity::game::{
-    Body, Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, Returned, SceneRef, Spawn,
+    Body, Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, SceneRef, Spawn,
 };
 use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
 use uuid::Uuid;
@@ -66,27 +66,11 @@ pub(super) struct Wishes {
     newborn: BTreeMap<Ticket, Box<Body>>,
     /// What entities that are to move bring along.
     luggage: BTreeMap<OnlineId, serde_json::Value>,
-    /// Whether game code hears of a message that came back.
-    gives_back: bool,
-    /// What came back meanwhile, for later: whoever sends it again at once would never come to an end.
-    returned: VecDeque<(OnlineId, OnlineId, Payload, Returned)>,
-    returned_bytes: usize,
 }
 
 impl Wishes {
     pub(super) fn not_born(&mut self, ticket: Ticket) -> Option<Box<Body>> {
         self.newborn.remove(&ticket)
-    }
-
-    /// Keeps what came back for later. Whether there was room.
-    fn keep(&mut self, (entity, to, payload, why): (OnlineId, OnlineId, Payload, Returned)) -> bool {
-        let bytes = self.returned_bytes + payload.len() + RETURNED_FIXED_BYTES;
-        let fits = self.returned.is_empty() || bytes <= RETURNED_BYTES;
-        if fits {
-            self.returned_bytes = bytes;
-            self.returned.push_back((entity, to, payload, why));
-        }
-        fits
     }
 }
 
@@ -96,8 +80,11 @@ impl SceneActor {
         self.come_in(entity, now);
         let incoming = Incoming { caller: caller(sender), payload: &payload };
         let why = match self.bodies.apply(entity, incoming, now) {
-            Ok(effects) => {
+            Ok(mut effects) => {
                 self.applied += 1;
+                if let (Sender::Tool(_), Some((stream, _))) = (sender, message) {
+                    self.reply(entity, stream.opened_at, &mut effects);
+                }
                 return self.carry_out(entity, effects, now);
             }
             Err(why) => why,
@@ -109,40 +96,6 @@ impl SceneActor {
         self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
     }
 
-    /// A message that an entity sent came back: its sender hears of it, once it has heard of the one before.
-    pub(super) fn bounced(&mut self, entity: OnlineId, to: OnlineId, payload: Payload, why: Returned, now: Now) {
-        if self.wishes.gives_back {
-            if !self.wishes.keep((entity, to, payload, why)) {
-                tracing::warn!(event = "message.bounced", entity = %entity, "too much comes back: it does not hear of all");
-            }
-            return;
-        }
-        self.wishes.gives_back = true;
-        self.give_back(entity, (to, &payload), why, now);
-        self.wishes.gives_back = false;
-    }
-
-    /// A message that an entity sent came back: it is counted, and its sender hears of it.
-    fn give_back(&mut self, entity: OnlineId, message: (OnlineId, &[u8]), why: Returned, now: Now) {
-        let name = match why {
-            Returned::Dead => "dead",
-            Returned::Unknown => "unknown",
-            Returned::Busy => "busy",
-            Returned::TooLarge => "too_large",
-            Returned::Failed => "failed",
-            Returned::Parked => "parked",
-            Returned::Refused => "refused",
-        };
-        metrics::counter!("slipgate_messages_bounced_total", "why" => name).increment(1);
-        // The copy of an entity that is leaving is under way, and would not know of it.
-        if !self.takes_turns(entity) {
-            return;
-        }
-        self.come_in(entity, now);
-        let result = self.bodies.give_back(entity, message, why, now);
-        self.ran(entity, result, now);
-    }
-
     /// Runs what is due; as much as a turn may take.
     pub(super) fn fire_due(&mut self, now: Now) {
         for _ in 0..DUE_A_TURN {
@@ -152,7 +105,7 @@ impl SceneActor {
         }
     }
 
-    fn ran(&mut self, entity: OnlineId, result: Result<Vec<Effect>, NotApplied>, now: Now) {
+    pub(super) fn ran(&mut self, entity: OnlineId, result: Result<Vec<Effect>, NotApplied>, now: Now) {
         match result {
             Ok(effects) => self.carry_out(entity, effects, now),
             Err(NotApplied::Parked) => {}
@@ -181,7 +134,7 @@ impl SceneActor {
         self.step(Input::Panicked { entity, panic }, now);
     }
 
-    fn takes_turns(&self, entity: OnlineId) -> bool {
+    pub(super) fn takes_turns(&self, entity: OnlineId) -> bool {
         matches!(self.machine.route(entity), Route::Owner(own) if own == self.me)
     }
 
@@ -199,6 +152,7 @@ impl SceneActor {
                     }
                 }
                 Effect::Log { level, text } => self.say(entity, level, &text),
+                Effect::Reply { .. } => panic!("expected nothing but a tool's message to be replied to"),
                 Effect::Move { .. } | Effect::Spawn(_) | Effect::Despawn(_) => {
                     self.wishes.waiting.push_back((entity, effect));
                 }
@@ -208,8 +162,7 @@ impl SceneActor {
 
     /// Grants what game code has asked for so far. Whether there was anything.
     pub(super) fn grant_wishes(&mut self, now: Now) -> bool {
-        self.wishes.returned_bytes = 0;
-        let returned = std::mem::take(&mut self.wishes.returned);
+        let returned = self.returns.take();
         let wishes = std::mem::take(&mut self.wishes.waiting);
         let any = !wishes.is_empty() || !returned.is_empty();
         for (entity, to, payload, why) in returned {
@@ -228,7 +181,7 @@ impl SceneActor {
                         self.step(Input::Despawn { ticket: None, entity: other }, now);
                     }
                 }
-                Effect::Send { .. } | Effect::SendTo { .. } | Effect::Log { .. } => {
+                Effect::Send { .. } | Effect::Reply { .. } | Effect::SendTo { .. } | Effect::Log { .. } => {
                     panic!("expected a wish, found {wish:?}")
                 }
             }
@@ -439,7 +392,11 @@ impl SceneActor {
                 Effect::Log { level, text } => self.voices.say((entity, type_name), level, &text),
                 Effect::Spawn(_) => self.wishes.waiting.push_back((entity, effect)),
                 // Whoever is gone says and moves nothing more.
-                Effect::Send { .. } | Effect::SendTo { .. } | Effect::Move { .. } | Effect::Despawn(_) => {}
+                Effect::Send { .. }
+                | Effect::Reply { .. }
+                | Effect::SendTo { .. }
+                | Effect::Move { .. }
+                | Effect::Despawn(_) => {}
             }
         }
         for Panicked { what, kind, panic } in &panics {
@@ -481,7 +438,3 @@ fn caller(sender: Sender) -> Caller {
 
 /// Timers and asks that run in one turn of a scene at most; the others wait for the next.
 const DUE_A_TURN: usize = 4096;
-/// Of messages that came back while their senders heard of others. A guess: some of the largest.
-const RETURNED_BYTES: usize = 64 << 20;
-/// What one of them counts beside its payload.
-const RETURNED_FIXED_BYTES: usize = 64;

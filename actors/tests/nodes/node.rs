@@ -171,7 +171,7 @@ impl Node {
     ) -> impl Future<Output = SendReport> + use<> {
         let (reply, report) = oneshot::channel();
         self.router.tell(SendBatch { messages, wait, reply });
-        async { report.await.expect("the router answers") }
+        async { report.await.expect("the router answers").report }
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct Handler {
     pub(crate) answer: &'static str,
     pub(crate) run: Run,
     pub(crate) parse: fn(&str) -> Result<Vec<u8>, String>,
+    /// The bytes of an answer as JSON.
+    pub(crate) describe: fn(&[u8]) -> Result<Value, String>,
 }
 
 /// A message that some part takes or waits for.
@@ -101,6 +103,7 @@ impl<P: Part> Handlers<P> {
             answer: type_name::<M::Answer>(),
             run,
             parse: parse::<M>,
+            describe: describe::<M>,
         });
     }
 
@@ -175,6 +178,11 @@ fn parse<M: Message>(arguments: &str) -> Result<Vec<u8>, String> {
         is_empty.then(|| serde_json::from_str("null").ok()).flatten().ok_or(error)
     });
     parsed.map(|message| message::payload(&message)).map_err(|error| error.to_string())
+}
+
+fn describe<M: Message>(answer: &[u8]) -> Result<Value, String> {
+    let answer = codec::decode_part::<M::Answer>(answer).map_err(|error| text_of(&error))?;
+    serde_json::to_value(answer).map_err(|error| error.to_string())
 }
 
 /// An error with what is behind it.

@@ -19,6 +19,11 @@ pub enum Effect {
         /// Its bytes.
         payload: Vec<u8>,
     },
+    /// What goes back to the tool whose message this was: it asked.
+    Reply {
+        /// Its bytes: an answer, or why the message was not taken.
+        payload: Vec<u8>,
+    },
     /// A message to many entities of the same scene, without the one that sends it.
     SendTo {
         /// Who should get it.

@@ -79,7 +79,8 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A question of one entity; counts from 1 within it, over its moves. Timers draw from the same numbers.
+/// A question of one entity, which counts them from 1 over its moves; timers draw from the same numbers. Or one of a tool, of
+/// which its node keeps count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 
@@ -92,6 +93,20 @@ pub struct Answered<M: Message> {
     pub ask: AskId,
     /// What the other said.
     pub result: Result<M::Answer, AskError>,
+}
+
+/// What comes back to a tool that asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply<'p> {
+    /// What the handler answered.
+    Answer {
+        /// Tag of the message.
+        tag: Tag,
+        /// The answer's bytes.
+        bytes: &'p [u8],
+    },
+    /// The entity did not take the message, for the reason given. It was not applied.
+    Refused(String),
 }
 
 /// Why an ask has no answer.
@@ -249,6 +264,44 @@ pub(crate) fn write<T: Serialize + ?Sized>(form: Form, tag: Tag, arguments: &T) 
 #[must_use]
 pub fn payload<M: Message>(message: &M) -> Vec<u8> {
     write(Form::Message, const { Tag::of(M::NAME) }, message)
+}
+
+/// Bytes that an ask has beyond the plain message.
+pub const ASK_BYTES: usize = 8;
+
+/// The same message as an ask: what the handler answers, or why it is not called, comes back under `id`. None if
+/// `message` is the payload of anything but a plain message.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Hit;
+/// use slipgate_entity::game::{AskId, asking, payload};
+///
+/// let message = payload(&Hit { hp: 3 });
+/// let ask = asking(&message, AskId(7)).expect("a plain message");
+/// assert_eq!(ask.len(), message.len() + 8);
+/// assert_eq!(asking(&ask, AskId(8)), None);
+/// ```
+#[must_use]
+pub fn asking(message: &[u8], id: AskId) -> Option<Vec<u8>> {
+    let rest = message.strip_prefix(&[MESSAGE])?;
+    Some([&[ASK], &id.0.to_le_bytes()[..], rest].concat())
+}
+
+/// Reads what came back, and to which ask; none if the bytes are no reply.
+///
+/// ```
+/// use slipgate_entity::game::{payload, reply};
+/// # use slipgate_entity::game::doc::Hit;
+/// assert_eq!(reply(&payload(&Hit { hp: 3 })), None);
+/// ```
+#[must_use]
+pub fn reply(payload: &[u8]) -> Option<(AskId, Reply<'_>)> {
+    let Envelope { form, tag, arguments } = Envelope::read(payload)?;
+    match form {
+        Form::Answer(id) => Some((id, Reply::Answer { tag, bytes: arguments })),
+        Form::Refused(Some(id)) => Some((id, Reply::Refused(codec::decode_part(arguments).ok()?))),
+        Form::Message | Form::Ask(_) | Form::Refused(None) => None,
+    }
 }
 
 const MESSAGE: u8 = 1;

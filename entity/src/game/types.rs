@@ -29,6 +29,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::Value;
 use thiserror::Error;
 
 use super::data::did_you_mean;
@@ -253,6 +254,19 @@ impl Types {
             return Err(ParseMessageError::Nobody { name: message.to_owned(), hint, known: list(&known) });
         };
         parse(handler, arguments)
+    }
+
+    /// An answer to a message with the tag `tag`, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If none of these types takes such a message, or the bytes are no answer to it.
+    pub fn describe_answer(&self, tag: Tag, answer: &[u8]) -> Result<Value, String> {
+        let mut all = self.inner.parts.iter().flatten().flat_map(|part| &part.handlers);
+        match all.find(|handler| handler.message.tag == tag) {
+            Some(handler) => (handler.describe)(answer),
+            None => Err(format!("nobody here takes a message with the tag {tag}")),
+        }
     }
 
     /// The name of the message in a payload; none if it is none that a type takes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use slipgate_entity::game::doc::{Health, Hit, Player};
 use slipgate_entity::game::{
     AskError, AskId, Audience, Behaviour, Body, CallError, Caller, Callers, Component, Context, Effect, Entity, Full,
-    Handlers, Level, Position, Returned, ReturnedMessage, SceneRef, Tag, Types, payload,
+    Handlers, Level, Position, Reply, Returned, ReturnedMessage, SceneRef, Tag, Types, asking, payload, reply,
 };
 use slipgate_entity::{LookupError, OnlineId, PlayerId};
 
@@ -186,6 +186,26 @@ fn an_answer_comes_to_the_part_that_asked_and_once() {
 }
 
 #[test]
+fn a_tool_that_asks_hears_the_answer_or_why_there_is_none_and_nothing_if_it_does_not_ask() {
+    let (mut stage, mut knight) = stage();
+    stage.turn(|world, effects| knight.add(Health { hp: 100 }, world, effects)).expect("it can be");
+    let hit = payload(&Hit { hp: 5 });
+    stage.bytes(&mut knight, Caller::Tool, &hit).expect("taken");
+    assert_eq!(stage.effects(), [], "it did not ask");
+    stage.bytes(&mut knight, Caller::Tool, &asking(&hit, AskId(7)).expect("a plain message")).expect("taken");
+    let [Effect::Reply { payload: answer }] = &stage.effects()[..] else { panic!("expected a reply alone") };
+    let Some((AskId(7), Reply::Answer { tag, bytes })) = reply(answer) else { panic!("{answer:?}") };
+    assert_eq!(stage.types.describe_answer(tag, bytes), Ok(serde_json::json!(90)));
+    assert!(stage.types.describe_answer(tag, &[]).is_err());
+
+    let secret = asking(&payload(&Secret {}), AskId(8)).expect("a plain message");
+    stage.bytes(&mut knight, Caller::Tool, &secret).expect_err("for clients");
+    let [Effect::Reply { payload: refusal }] = &stage.effects()[..] else { panic!("expected a reply alone") };
+    assert_eq!(reply(refusal), Some((AskId(8), Reply::Refused("secret is not for Tool".to_owned()))));
+    assert_eq!((asking(&secret, AskId(9)), reply(&secret), reply(b"")), (None, None, None));
+}
+
+#[test]
 fn an_ask_that_nobody_answers_is_over_at_its_deadline() {
     let (mut stage, mut knight, _) = asked();
     assert_eq!(knight.due().map(|due| due.0), Some(2_000_000));
@@ -202,7 +222,7 @@ fn an_ask_that_is_refused_or_comes_back_is_over_with_that() {
     stage.bytes(&mut other, Caller::Entity(id(1)), &ask).expect_err("it has no health");
     let (_, refused) = stage.sent();
     stage.bytes(&mut knight, FROM_2(), &refused).expect("taken");
-    let text = AskError::Refused(format!("it takes no message with the tag {} (hit)", Tag::of("hit")));
+    let text = AskError::Refused("it takes no message named hit".to_owned());
     assert_eq!(told(), format!("1 Err({text:?})"));
 
     let (mut stage, mut knight, ask) = asked();

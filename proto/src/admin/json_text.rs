@@ -28,9 +28,24 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     })
 }
 
+/// The same for text that is always JSON: a string stays one, quotes and all.
+pub(super) mod whole {
+    use serde::{Deserialize, Deserializer};
+    use serde_json::Value;
+
+    pub(in super::super) use super::serialize;
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        if !deserializer.is_human_readable() {
+            return String::deserialize(deserializer);
+        }
+        Value::deserialize(deserializer).map(|value| value.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::Event;
+    use super::super::{AskReport, Event, SendReport};
     use crate::codec;
 
     fn event(fields: &str) -> Event {
@@ -51,6 +66,19 @@ mod tests {
         let told = event(r#"{ "move" : "9f31" }"#);
         let bytes = codec::encode(&told).expect("small");
         assert_eq!(codec::decode::<Event>(&bytes).expect("an event"), told);
+    }
+
+    #[test]
+    fn an_answer_that_is_a_string_or_nothing_comes_through_as_it_is() {
+        for answer in ["null", "\"hi\"", "7", "{\"hp\":3}"] {
+            let sent = SendReport::default();
+            let (entity, message, answer) = ("1.0".to_owned(), "greet".to_owned(), answer.to_owned());
+            let report = AskReport { entity, message, sent, answered: true, answer };
+            let json = serde_json::to_string(&report).expect("plain data");
+            assert_eq!(serde_json::from_str::<AskReport>(&json).expect("a report"), report);
+            let bytes = codec::encode(&report).expect("small");
+            assert_eq!(codec::decode::<AskReport>(&bytes).expect("a report"), report);
+        }
     }
 
     #[test]

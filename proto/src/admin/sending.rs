@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::json_text;
+
 /// One message to send.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
@@ -38,7 +40,40 @@ pub struct SendReport {
     pub failed: u32,
     /// Of the accepted ones, answered `Parked`: the entity takes no messages; they are never applied.
     pub parked: u32,
+    /// Of the accepted ones, not taken by the entity: it has no such message, it is not for tools, or the arguments do not
+    /// fit. They are not applied. Known only where the outcome was waited for.
+    pub refused: u32,
+    /// Why, for the first [`REFUSALS_MAX`] of them.
+    pub refusals: Vec<NotTaken>,
 }
+
+/// A message that an entity did not take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotTaken {
+    /// Its position in the request.
+    pub at: u32,
+    /// Why.
+    pub why: String,
+}
+
+/// What came of a message whose answer was waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskReport {
+    /// The entity's id.
+    pub entity: String,
+    /// Name of the message.
+    pub message: String,
+    /// What became of it.
+    pub sent: SendReport,
+    /// Whether there is an answer: not if the message was not applied, or the answer was lost on its way.
+    pub answered: bool,
+    /// What its handler answered, as JSON text; `null` if there is none.
+    #[serde(with = "json_text::whole")]
+    pub answer: String,
+}
+
+/// Refusals that a report tells the reasons of.
+pub const REFUSALS_MAX: usize = 16;
 
 impl SendReport {
     /// Adds the report of a part that began at position `at` of the whole.
@@ -50,7 +85,20 @@ impl SendReport {
     /// assert_eq!((whole.accepted, whole.busy, whole.busy_at), (2, 1, vec![2]));
     /// ```
     pub fn add(&mut self, part: Self, at: u32) {
-        let Self { accepted, busy, applied, dead, open, busy_at, unknown, incarnation, failed, parked } = part;
+        let Self {
+            accepted,
+            busy,
+            applied,
+            dead,
+            open,
+            busy_at,
+            unknown,
+            incarnation,
+            failed,
+            parked,
+            refused,
+            refusals,
+        } = part;
         self.accepted += accepted;
         self.busy += busy;
         self.applied += applied;
@@ -59,6 +107,10 @@ impl SendReport {
         self.unknown += unknown;
         self.failed += failed;
         self.parked += parked;
+        self.refused += refused;
+        let room = REFUSALS_MAX.saturating_sub(self.refusals.len());
+        let refusals = refusals.into_iter().map(|refusal| NotTaken { at: refusal.at + at, ..refusal });
+        self.refusals.extend(refusals.take(room));
         self.incarnation = self.incarnation.max(incarnation);
         self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
     }

@@ -15,8 +15,10 @@ use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors =
-        [directory(), streams(), hand_off(), homes(), closing(), rosters()].into_iter().flatten().collect::<Vec<_>>();
+    let vectors = [directory(), streams(), hand_off(), homes(), closing(), rosters(), replies()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
     check("control", &vectors);
     check_variants::<Control>(&vectors);
 }
@@ -32,6 +34,11 @@ fn directory() -> Vec<Vector> {
         vector("control.record_is.never", &Control::RecordIs { entity, record: Record::never(), nonce: None }),
         vector("control.not_home", &Control::NotHome { entity, nonce }),
     ]
+}
+
+fn replies() -> Vec<Vector> {
+    let entity = sample::entity();
+    vec![vector("control.reply", &Control::Reply { entity, payload: [3, 7, 7].as_slice().into() })]
 }
 
 fn streams() -> Vec<Vector> {

@@ -5,9 +5,9 @@ use slipgate_cluster::moves::Cost;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
-    Answer, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow, Event,
-    KeptRow, LinkReport, LostRow, MoveReport, NodeReport, Outgoing, ParkedReport, PartialList, PauseReport, Problem,
-    ProblemKind, Question, Rows, SceneReport, SendReport,
+    Answer, AskReport, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow,
+    Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing, ParkedReport, PartialList,
+    PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -33,7 +33,10 @@ fn every_question_has_its_bytes() {
         vector("question.find", &Question::Find { text: text("ann"), limit }),
         vector("question.show", &Question::Show { entity: entity.clone() }),
         vector("question.spawn", &spawn),
-        vector("question.send", &Question::Send { via: None, messages: vec![outgoing], wait: true, timeout_ms }),
+        vector(
+            "question.send",
+            &Question::Send { via: None, messages: vec![outgoing.clone()], wait: true, timeout_ms },
+        ),
         vector("question.migrate", &Question::Migrate { entity: entity.clone(), to: text("8"), timeout_ms }),
         vector("question.despawn", &Question::Despawn { entity, timeout_ms }),
         vector("question.moves", &Question::Moves { limit }),
@@ -46,6 +49,7 @@ fn every_question_has_its_bytes() {
         vector("question.open_scene", &open),
         vector("question.close_scene", &close),
         vector("question.unpark", &Question::Unpark { entity: text("3.5"), timeout_ms }),
+        vector("question.ask", &Question::Ask { via: None, message: outgoing, timeout_ms }),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -71,6 +75,8 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             incarnation: 3,
             failed: 4,
             parked: 5,
+            refused: 1,
+            refusals: vec![NotTaken { at: 1, why: "no".into() }],
         }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),
@@ -82,6 +88,13 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         Answer::Closed(closed()),
         Answer::Unparked(row()),
         Answer::Partial(PartialList { rows: Rows::Entities(vec![row()]), silent: vec!["n2".into()] }),
+        Answer::Asked(AskReport {
+            entity: "3.5".into(),
+            message: "hit".into(),
+            sent: SendReport { accepted: 1, applied: 1, ..SendReport::default() },
+            answered: true,
+            answer: "7".into(),
+        }),
     ];
     let names = [
         "nodes",
@@ -100,6 +113,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         "closed",
         "unparked",
         "partial",
+        "asked",
     ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));

@@ -1,6 +1,5 @@
 //! Messages come in: to the part that takes them; and what is due.
 
-use serde::Serialize;
 use thiserror::Error;
 
 use super::Body;
@@ -26,14 +25,15 @@ pub struct Incoming<'m> {
     pub payload: &'m [u8],
 }
 
-/// Why an entity did not take a message. It is unchanged. If an entity sent it, it gets it back, as an effect.
+/// Why an entity did not take a message. It is unchanged. If an entity sent it, or a tool asked, it hears so, by an
+/// effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The bytes are no message at all.
     #[error("the bytes are no message")]
     NoMessage,
     /// None of its parts takes such.
-    #[error("it takes no message with the tag {tag}{}", message.map(|name| format!(" ({name})")).unwrap_or_default())]
+    #[error("it takes no message {}", message.map_or_else(|| format!("with the tag {tag}"), |name| format!("named {name}")))]
     Unknown {
         /// What its name is on the wire.
         tag: Tag,
@@ -65,8 +65,8 @@ pub enum CallError {
 }
 
 impl Body {
-    /// Takes a message. What it leads to is appended to `effects`: in the end what goes back, if an entity asked, or if
-    /// it sent what is not taken.
+    /// Takes a message. What it leads to is appended to `effects`: in the end what goes back, if an entity or a tool asked,
+    /// or if an entity sent what is not taken.
     ///
     /// # Errors
     ///
@@ -86,8 +86,13 @@ impl Body {
             Form::Refused(id) => return self.refused(id, caller, envelope, world, effects),
         };
         let result = self.dispatch(caller, envelope, ask, world, effects);
-        if let (Err(error), Caller::Entity(to)) = (&result, caller) {
-            push(to, Form::Refused(ask), envelope.tag, &error.to_string(), effects);
+        if let Err(error) = &result {
+            let refusal = || write(Form::Refused(ask), envelope.tag, &error.to_string());
+            match (caller, ask) {
+                (Caller::Entity(to), _) => effects.push(Effect::Send { to, payload: refusal() }),
+                (Caller::Tool, Some(_)) => effects.push(Effect::Reply { payload: refusal() }),
+                (Caller::Tool | Caller::Client(_) | Caller::Timer | Caller::Scene, _) => {}
+            }
         }
         result
     }
@@ -148,8 +153,10 @@ impl Body {
         let turn = Turn::called(self, at, caller, world, effects);
         let answer = turn.run(|part, cx| (handler.run)(part, arguments, ask, cx));
         let answer = answer.map_err(|reason| CallError::IllTyped { message, reason })?;
-        if let (Some(payload), Caller::Entity(to)) = (answer, caller) {
-            effects.push(Effect::Send { to, payload });
+        match (answer, caller) {
+            (Some(payload), Caller::Entity(to)) => effects.push(Effect::Send { to, payload }),
+            (Some(payload), Caller::Tool) => effects.push(Effect::Reply { payload }),
+            (Some(_), Caller::Client(_) | Caller::Timer | Caller::Scene) | (None, _) => {}
         }
         Ok(())
     }
@@ -214,8 +221,4 @@ impl Body {
         self.run(&Hook::Returned(&back), world, effects, &mut super::unguarded);
         Ok(())
     }
-}
-
-fn push<T: Serialize>(to: OnlineId, form: Form, tag: Tag, arguments: &T, effects: &mut Vec<Effect>) {
-    effects.push(Effect::Send { to, payload: write(form, tag, arguments) });
 }
