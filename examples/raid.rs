@@ -60,10 +60,12 @@ async fn raid() -> Result<(), Box<dyn std::error::Error>> {
     ann.send(Fight { on: false }).await?;
     let moved = ann.move_to("dungeon").await?;
     println!("the fight is over: ann is in {}", moved.to);
-    for raider in [&bob, &cid] {
-        let there = raider.until(|raider| raider.at.scene == "dungeon").await?;
-        println!("{} came along, and is in {}", there.part::<Raider>()?.name, there.at);
+    assert_eq!(moved.companions.len(), 2);
+    for companion in moved.companions {
+        companion.outcome?;
+        println!("{} came along", companion.id);
     }
+    assert_eq!((bob.show().await?.at, cid.show().await?.at), (moved.to.clone(), moved.to));
     cluster.stop().await?;
     Ok(())
 }

@@ -41,7 +41,7 @@ use thiserror::Error;
 use toml_edit::Value;
 
 pub use node::{Node, NodeBuilder};
-pub use outcome::{MoveError, Moved, PartError, Place, Problem, ProblemKind, SendError, Shown, SpawnError};
+pub use outcome::{Companion, MoveError, Moved, PartError, Place, Problem, ProblemKind, SendError, Shown, SpawnError};
 pub use reference::{Ref, Untyped};
 pub use scene::{Scene, Spawn};
 

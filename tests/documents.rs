@@ -50,7 +50,7 @@ const REPORTS: [(&str, &str); 12] = [
     ("proto/src/admin.rs", "EntityRow"),
     ("proto/src/admin/sending.rs", "SendReport"),
     ("proto/src/admin/sending.rs", "AskReport"),
-    ("proto/src/admin.rs", "MoveReport"),
+    ("proto/src/admin/moves.rs", "MoveReport"),
     ("proto/src/admin.rs", "Event"),
     ("proto/src/admin.rs", "Problem"),
     ("proto/src/admin/drain.rs", "DrainReport"),

@@ -11,17 +11,18 @@
 
 mod drain;
 mod json_text;
+mod moves;
 mod partial;
 mod scenes;
 mod sending;
 
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
+pub use moves::{CompanionRow, MoveReport};
 pub use partial::{PartialList, Rows};
 pub use scenes::{Clearing, CloseReport};
 pub use sending::{AskReport, NotTaken, Outgoing, REFUSALS_MAX, SendReport};
 
 use serde::{Deserialize, Serialize};
-use slipgate_cluster::moves::Cost;
 use thiserror::Error;
 
 /// What a tool can ask of a cluster, at any node.
@@ -397,36 +398,6 @@ pub struct ParkedReport {
     pub why: String,
     /// Milliseconds since 1970, by the clock of the node where it was.
     pub since_ms: u64,
-}
-
-/// One attempt to move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MoveReport {
-    /// Its id.
-    #[serde(rename = "move")]
-    pub id: String,
-    /// The entity.
-    pub entity: String,
-    /// Its label.
-    pub label: Option<String>,
-    /// From where: `scene@node`.
-    pub from: String,
-    /// To where: `scene@node`.
-    pub to: String,
-    /// `ok`, `refused`, `failed`, or `open`.
-    pub result: String,
-    /// Stable word for why, where it is not `ok`: `full`, `no_scene`, `timeout`, ...
-    pub reason: Option<String>,
-    /// The same for people: what happened.
-    pub text: Option<String>,
-    /// Where the entity is now, as far as known: `scene@node`.
-    pub at: Option<String>,
-    /// Epoch after the attempt.
-    pub epoch: u64,
-    /// What it cost.
-    pub cost: Cost,
-    /// Milliseconds since 1970 when it began, by the source's clock.
-    pub began_ms: u64,
 }
 
 /// Something that happened on a node.

@@ -185,6 +185,7 @@ pub(crate) fn moved() -> MoveReport {
         epoch: 8,
         cost: slipgate_cluster::moves::Cost { total_us: 6800, pause_us: 1900, held: 3, delivered: 3, bytes: 412 },
         began_ms: 1,
+        companions: Vec::new(),
     }
 }
 

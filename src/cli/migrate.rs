@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use slipgate_proto::admin::MoveReport;
+use slipgate_proto::admin::{CompanionRow, MoveReport};
 
 use super::console::{Console, micros, printable};
 use super::failure::{Exit, Failure};
@@ -45,7 +45,7 @@ fn migrate(entity: &str, to: &str, client: &Client, console: &mut Console<'_>) -
     let report: MoveReport = client.post(&format!("/api/v1/entities/{}/moves", segment(entity)), &body)?;
     let exit = exit_of(&report);
     if exit == Exit::Done {
-        return Ok(console.object(&report, || line(&report))?);
+        return Ok(console.object(&report, || lines(&report))?);
     }
     if console.format() == Format::Json {
         console.object(&report, String::new)?;
@@ -61,6 +61,16 @@ pub(super) fn exit_of(report: &MoveReport) -> Exit {
         ("open", _) | ("failed", Some("timeout" | "undecided")) => Exit::Timeout,
         (_, _) => Exit::Failed,
     }
+}
+
+fn lines(report: &MoveReport) -> String {
+    let along = report.companions.iter().map(|row| {
+        let CompanionRow { id, entity, result, text, at, .. } = row;
+        let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        let at = at.as_deref().unwrap_or("on its way");
+        format!("\n  with {entity}  {result}{}  {at}  move {id}", printable(&why))
+    });
+    line(report) + &along.collect::<String>()
 }
 
 fn line(report: &MoveReport) -> String {

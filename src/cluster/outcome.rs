@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::{Message, Part};
-use slipgate_proto::admin::{AskReport, EntityReport, MoveReport, SendReport};
+use slipgate_proto::admin::{AskReport, CompanionRow, EntityReport, MoveReport, SendReport};
 pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
 
@@ -53,6 +53,18 @@ pub struct Moved {
     pub held: u64,
     /// Bytes of state that travelled.
     pub bytes: u64,
+    /// How it went for those who were to come along.
+    pub companions: Vec<Companion>,
+}
+
+/// How it went for one who was to come along: each moves by itself, once all have room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Companion {
+    /// Its id.
+    pub id: OnlineId,
+    /// That it came, or why not and where it is.
+    pub outcome: Result<(), MoveError>,
 }
 
 /// Why a move did not end well, and where the entity is now.
@@ -249,27 +261,37 @@ pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
 }
 
 pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
-    let MoveReport { id, from, to, result, reason, text, at, epoch, cost, .. } = report;
+    let MoveReport { id: move_id, from, to, result, reason, text, at, epoch, cost, companions, .. } = report;
     if result == "ok" {
+        let companion = |row: CompanionRow| Companion { id: id(&row.entity), outcome: came(row) };
         return Ok(Moved {
+            companions: companions.into_iter().map(companion).collect(),
             from: place(&from),
             to: place(&to),
             epoch,
-            id,
+            id: move_id,
             took: Duration::from_micros(cost.total_us),
             paused: Duration::from_micros(cost.pause_us),
             held: cost.held,
             bytes: cost.bytes,
         });
     }
-    let reason = reason.unwrap_or_else(|| result.clone());
-    let kind = match (result.as_str(), reason.as_str()) {
+    Err(unmoved(&result, reason, text, at.as_deref()))
+}
+
+fn came(CompanionRow { result, reason, text, at, .. }: CompanionRow) -> Result<(), MoveError> {
+    if result == "ok" { Ok(()) } else { Err(unmoved(&result, reason, text, at.as_deref())) }
+}
+
+fn unmoved(result: &str, reason: Option<String>, text: Option<String>, at: Option<&str>) -> MoveError {
+    let reason = reason.unwrap_or_else(|| result.to_owned());
+    let kind = match (result, reason.as_str()) {
         ("refused", _) => ProblemKind::Refused,
         ("open", _) | (_, "timeout" | "undecided") => ProblemKind::Timeout,
         (_, _) => ProblemKind::Unavailable,
     };
     let text = text.unwrap_or_else(|| format!("the move ended as {reason}"));
-    Err(MoveError { kind, reason, text, at: at.as_deref().and_then(Place::read).map(Box::new), state: None })
+    MoveError { kind, reason, text, at: at.and_then(Place::read).map(Box::new), state: None }
 }
 
 pub(super) fn shown(report: EntityReport) -> Shown {

@@ -70,8 +70,21 @@ const SENT: &[&str] = &[
     "refusals",
 ];
 const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer"];
-const MOVE: &[&str] =
-    &["move", "entity", "label", "from", "to", "result", "reason", "text", "at", "epoch", "cost", "began_ms"];
+const MOVE: &[&str] = &[
+    "move",
+    "entity",
+    "label",
+    "from",
+    "to",
+    "result",
+    "reason",
+    "text",
+    "at",
+    "epoch",
+    "cost",
+    "began_ms",
+    "companions",
+];
 const COST: &[&str] = &["total_us", "pause_us", "held", "delivered", "bytes"];
 const DRAIN: &[&str] = &[
     "node",

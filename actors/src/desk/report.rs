@@ -3,10 +3,10 @@
 use futures_util::future::join_all;
 use slipgate_cluster::Own;
 use slipgate_cluster::message::Parked;
-use slipgate_cluster::scene::MoveDone;
+use slipgate_cluster::scene::{CompanionDone, MoveDone};
 use slipgate_entity::SceneId;
 use slipgate_proto::admin::{
-    ClusterReport, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, ParkedReport, SceneReport,
+    ClusterReport, CompanionRow, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, ParkedReport, SceneReport,
 };
 use tokio::sync::oneshot;
 
@@ -168,7 +168,19 @@ impl Office {
         let view = self.around.post.view();
         let (_, result, reason) = outcome_word(&done.outcome);
         let (from, to) = (view.own_text(from), scene_text(done.to, &view));
+        let companion = |CompanionDone { id, entity, outcome }: &CompanionDone| {
+            let (_, result, reason) = outcome_word(outcome);
+            CompanionRow {
+                id: id.to_string(),
+                entity: entity.to_string(),
+                result: result.to_owned(),
+                reason: reason.map(str::to_owned),
+                text: explain(outcome, &to),
+                at: place_after(outcome, &from, &to),
+            }
+        };
         MoveReport {
+            companions: done.companions.iter().map(companion).collect(),
             id: done.id.to_string(),
             entity: done.entity.to_string(),
             label,

@@ -242,6 +242,7 @@ impl Story {
             epoch,
             cost,
             began_ms: self.unix_ms,
+            companions: Vec::new(),
         })
     }
 }

@@ -5,9 +5,9 @@ use slipgate_cluster::moves::Cost;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
-    Answer, AskReport, Clearing, CloseReport, ClusterReport, Cursor, DrainOrder, DrainReport, EntityReport, EntityRow,
-    Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing, ParkedReport, PartialList,
-    PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport,
+    Answer, AskReport, Clearing, CloseReport, ClusterReport, CompanionRow, Cursor, DrainOrder, DrainReport,
+    EntityReport, EntityRow, Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing,
+    ParkedReport, PartialList, PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport,
 };
 
 fn text(text: &str) -> String {
@@ -281,6 +281,14 @@ fn one_move() -> MoveReport {
         epoch: 9,
         cost: Cost { total_us: 1, pause_us: 2, held: 3, delivered: 4, bytes: 5 },
         began_ms: 6,
+        companions: vec![CompanionRow {
+            id: text("2"),
+            entity: text("3.6"),
+            result: text("ok"),
+            reason: None,
+            text: None,
+            at: Some(text("harbor@n2")),
+        }],
     }
 }
 
