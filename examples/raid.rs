@@ -61,9 +61,9 @@ async fn raid() -> Result<(), Box<dyn std::error::Error>> {
     let moved = ann.move_to("dungeon").await?;
     println!("the fight is over: ann is in {}", moved.to);
     assert_eq!(moved.companions.len(), 2);
-    for companion in moved.companions {
+    for (name, companion) in ["bob", "cid"].iter().zip(moved.companions) {
         companion.outcome?;
-        println!("{} came along", companion.id);
+        println!("{name} came along");
     }
     assert_eq!((bob.show().await?.at, cid.show().await?.at), (moved.to.clone(), moved.to));
     cluster.stop().await?;

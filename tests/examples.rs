@@ -35,6 +35,18 @@ fn hello_moves_a_player_who_misses_nothing() {
 }
 
 #[test]
+fn hello_by_hand_tells_the_same_and_takes_at_most_twice_the_lines() {
+    check("by_hand", &["ann went from forest@n1 to harbor@n2", "ann is in harbor@n2 and has 12 gold"]);
+    let lines = |name: &str| {
+        let text =
+            std::fs::read_to_string(format!("{}/examples/{name}.rs", env!("CARGO_MANIFEST_DIR"))).expect("source");
+        text.lines().filter(|line| !line.trim().is_empty()).count()
+    };
+    let (hello, by_hand) = (lines("hello"), lines("by_hand"));
+    assert!(by_hand <= 2 * hello, "{by_hand} lines by hand, {hello} with macros");
+}
+
+#[test]
 fn whoever_walks_through_the_portal_arrives_with_what_she_carries() {
     check("portal", &["still in forest@n1", "comes out in harbor@n2", "lantern", "the gate itself stays"]);
 }
