@@ -325,11 +325,11 @@ pub(super) fn detached(id: OnlineId) -> Problem {
 }
 
 /// What was waited for and did not come about.
-pub(super) fn not_so(id: OnlineId) -> Problem {
+pub(super) fn not_so(id: OnlineId, limit: Duration) -> Problem {
     Problem {
         kind: ProblemKind::Timeout,
         reason: "not_so".to_owned(),
-        text: format!("{id} is not as wanted after ten seconds"),
+        text: format!("{id} is not as wanted after {limit:?}"),
         state: None,
         hint: Some(format!("slipgate show {id}")),
     }

@@ -157,8 +157,17 @@ impl<T> Ref<T> {
     ///
     /// # Errors
     ///
-    /// If it is not found, or not as wanted for ten seconds.
+    /// If it is not found, or not as wanted for ten seconds; see [`until_within`](Self::until_within) for another time.
     pub async fn until(&self, is_so: impl Fn(&Shown) -> bool) -> Result<Shown, Problem> {
+        self.until_within(WAIT, is_so).await
+    }
+
+    /// The same, for as long as `limit`.
+    ///
+    /// # Errors
+    ///
+    /// If it is not found, or not as wanted until then.
+    pub async fn until_within(&self, limit: Duration, is_so: impl Fn(&Shown) -> bool) -> Result<Shown, Problem> {
         let looking = async {
             loop {
                 let shown = self.show().await?;
@@ -168,7 +177,7 @@ impl<T> Ref<T> {
                 tokio::time::sleep(BETWEEN_LOOKS).await;
             }
         };
-        tokio::time::timeout(WAIT, looking).await.unwrap_or_else(|_| Err(outcome::not_so(self.id)))
+        tokio::time::timeout(limit, looking).await.unwrap_or_else(|_| Err(outcome::not_so(self.id, limit)))
     }
 
     fn arguments<M: Message>(&self, message: &M) -> Result<serde_json::Value, SendError> {

@@ -1,6 +1,7 @@
 //! A cluster in this process, as a program uses it.
 
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::json;
 use slipgate_walker::{Hit, Step, Walker};
@@ -32,6 +33,8 @@ fn an_entity_is_spawned_spoken_to_moved_looked_at_asked_and_ended() {
         assert_eq!((shown.label.as_deref(), shown.state["own"]["hp"].as_i64()), (Some("ann"), Some(93)));
         assert_eq!(ann.ask(Hit { hp: 3 }).await, Ok(90));
         assert_eq!(ann.ask(Step { dx: 1.0, dy: 0.0 }).await, Ok(()));
+        let healed = ann.until_within(Duration::from_millis(20), |ann| ann.state["own"]["hp"] == 100).await;
+        assert_eq!(healed.map_err(|problem| problem.text), Err(format!("{ann} is not as wanted after 20ms")));
         ann.despawn().await.expect("gone");
         assert_eq!(ann.send_named("hit", &json!({ "hp": 5 })).await, Err(SendError::Dead));
         assert_eq!(ann.ask(Hit { hp: 3 }).await, Err(SendError::Dead));
