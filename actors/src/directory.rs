@@ -15,12 +15,13 @@ use std::time::Duration;
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::directory::{Directory, HomeEvent, Input, Output, Standing};
 use slipgate_cluster::drain::Homes;
+use slipgate_cluster::globals::{self, Globals};
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
-use slipgate_cluster::message::{ManagerMessage, Message as Said};
+use slipgate_cluster::message::{Control, ManagerMessage, Message as Said};
 use slipgate_cluster::range::{self, RangeStock};
 use slipgate_cluster::scene::Ticket;
 use slipgate_cluster::{Envelope, Own, Port, Record};
-use slipgate_entity::OnlineId;
+use slipgate_entity::{OnlineId, SceneId};
 use tokio::sync::{oneshot, watch};
 
 use self::losses::Losses;
@@ -43,6 +44,16 @@ pub struct Register {
     pub label: Option<String>,
     /// Where the answer goes.
     pub scene: Mailbox<SceneActor>,
+}
+
+/// The global entities of a scene of this node; nobody, once it is over.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct GlobalsHere {
+    /// The scene.
+    pub scene: SceneId,
+    /// Their names.
+    pub entities: BTreeMap<OnlineId, String>,
 }
 
 /// The post has a newer view.
@@ -110,6 +121,7 @@ pub struct Look {
 #[derive(Debug)]
 pub struct DirectoryActor {
     machine: Directory,
+    globals: Globals,
     stock: RangeStock,
     /// Whether the homes are given away; then no id is given out.
     retiring: bool,
@@ -132,6 +144,7 @@ impl DirectoryActor {
         let stock = RangeStock::new(post.me(), fastrand::u64(..));
         Self {
             machine: Directory::new(post.me()),
+            globals: Globals::new(post.me()),
             stock,
             retiring: false,
             giving: None,
@@ -153,6 +166,7 @@ impl DirectoryActor {
         if view.version > self.view_version {
             self.view_version = view.version;
             self.losses.see(&view);
+            self.meet_globals([globals::Input::View(view.clone())]);
             self.machine.handle(Input::View(view), now, &mut out);
         }
         for input in inputs {
@@ -160,6 +174,33 @@ impl DirectoryActor {
         }
         self.perform(out);
         self.answer_looks();
+    }
+
+    /// Hands in what there is of global entities, and carries out what comes of it.
+    fn meet_globals(&mut self, inputs: impl IntoIterator<Item = globals::Input>) {
+        let (now, from) = (self.clock.now(), self.post.here(Port::Directory));
+        let mut out = Vec::new();
+        for input in inputs {
+            self.globals.handle(input, now, &mut out);
+        }
+        let mut letters = Vec::new();
+        for output in out {
+            match output {
+                globals::Output::Tell { to, control } => {
+                    letters.push(Envelope { from, to, message: Said::Control(control) });
+                }
+                globals::Output::Names(names) => self.post.set_globals(names),
+                globals::Output::LeftOut(0) => {
+                    tracing::info!(event = "globals.told", "all global entities are told of again")
+                }
+                globals::Output::LeftOut(left_out) => tracing::warn!(
+                    event = "globals.left_out",
+                    left_out,
+                    "{left_out} global entities are more than a node tells the others of: they are found here alone"
+                ),
+            }
+        }
+        self.post.send(letters);
     }
 
     /// A tool that has given up waiting has gone; the others are answered once their home is complete.
@@ -267,6 +308,7 @@ impl Actor for DirectoryActor {
                 actor.stock(range::Input::Tick);
             }
             actor.turn([Input::Tick]);
+            actor.meet_globals([globals::Input::Tick]);
         });
         ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_home(actor.machine.tables())));
     }
@@ -288,6 +330,9 @@ impl Handler<Mail> for DirectoryActor {
         let mut heard = Vec::new();
         for Envelope { from, message, .. } in mail.envelopes {
             match message {
+                Said::Control(control @ (Control::Globals { .. } | Control::GlobalsNoted { .. })) => {
+                    self.meet_globals([globals::Input::Heard { from, control }]);
+                }
                 Said::Control(control) => heard.push(Input::Heard { from, control }),
                 Said::Manager(ManagerMessage::Reply(ManagerReply::Range { session, request, counter, range }))
                     if self.post.is_of_node(from, &self.manager) && !self.retiring =>
@@ -298,6 +343,14 @@ impl Handler<Mail> for DirectoryActor {
             }
         }
         self.turn(heard);
+    }
+}
+
+impl Handler<GlobalsHere> for DirectoryActor {
+    type Result = ();
+
+    fn handle(&mut self, GlobalsHere { scene, entities }: GlobalsHere, _: &mut Context<Self>) {
+        self.meet_globals([globals::Input::Here { scene, entities }]);
     }
 }
 

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use slipgate_cluster::globals::Names;
 use slipgate_cluster::message::Message;
 use slipgate_cluster::scene::answer_for_a_missing_scene;
 use slipgate_cluster::{Envelope, NodeId, Place, Port, Session, View};
@@ -38,6 +39,8 @@ struct Inner {
     version: watch::Sender<u64>,
     doors: ArcSwap<BTreeMap<Port, Arc<dyn Door>>>,
     links: ArcSwap<BTreeMap<NodeId, LinkDoor>>,
+    /// Global entities by name.
+    globals: ArcSwap<Names>,
     /// Sessions whose links are lost for so long, or on purpose, that nobody should wait for them.
     lost: ArcSwap<BTreeSet<Session>>,
 }
@@ -66,6 +69,7 @@ impl Post {
             view: ArcSwap::new(view),
             doors: ArcSwap::default(),
             links: ArcSwap::default(),
+            globals: ArcSwap::default(),
             lost: ArcSwap::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -123,6 +127,17 @@ impl Post {
             }
             version.changed().await.expect("the post that tells of views is kept by whoever waits");
         }
+    }
+
+    /// Global entities by name, as far as this node has been told.
+    #[must_use]
+    pub fn globals(&self) -> Arc<Names> {
+        self.inner.globals.load_full()
+    }
+
+    /// Takes what is known of global entities from here on.
+    pub fn set_globals(&self, names: Arc<Names>) {
+        self.inner.globals.store(names);
     }
 
     /// The home of an entity, if this node has been told of it.

@@ -50,7 +50,7 @@ pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
 use self::turns::{Delivery, Wishes};
 use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
-use crate::directory::{DirectoryActor, Register};
+use crate::directory::{DirectoryActor, GlobalsHere, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
@@ -203,6 +203,7 @@ impl SceneActor {
             self.view_version = view.version;
             self.step(Input::View(view), now);
         }
+        self.bodies.know(self.around.post.globals());
         for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
             self.step(input, now);
         }
@@ -217,6 +218,9 @@ impl SceneActor {
             if !granted && !self.machine.has_said() {
                 break;
             }
+        }
+        if let Some(entities) = self.bodies.global_news() {
+            self.around.directory.tell(GlobalsHere { scene: self.me.scene, entities });
         }
         self.room.settle(self.machine.waits());
         // The next turn has about as many, mostly.
@@ -352,6 +356,7 @@ impl Handler<Halt> for SceneActor {
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
         self.take_share_back();
         self.rows.take_back();
+        self.around.directory.tell(GlobalsHere { scene: self.me.scene, entities: BTreeMap::new() });
         ctx.stop();
     }
 }

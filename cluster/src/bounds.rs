@@ -101,6 +101,9 @@ pub const HEIRLOOMS: usize = 4 * CLAIMS_PER_SCENE;
 /// and half of them for one home; of those beyond it keeps nothing, and they would be lost without a name.
 pub const ROSTER_ROWS: usize = 1 << 20;
 
+/// Global entities that a node tells the others of, in one message: some 20 bytes each, and the name.
+pub const GLOBALS: usize = 256;
+
 /// Deaths that wait to be told to the witness. Beyond it the whole roster is told anew: those that live, and nobody else.
 pub const DEATHS_UNTOLD: usize = 1 << 16;
 

@@ -20,7 +20,6 @@
 mod bequest;
 mod decide;
 mod naming;
-mod pace;
 mod port;
 mod rebuild;
 mod records;
@@ -41,7 +40,7 @@ use slipgate_entity::{FixedMap, OnlineId, RangeId};
 
 use self::bequest::Bequest;
 use self::naming::Naming;
-use self::pace::Pace;
+
 pub use self::port::{HomeEvent, Input, Lost, Output, Tally};
 use self::records::Records;
 use self::roster::Roster;
@@ -51,6 +50,7 @@ use self::witness::Witness;
 use crate::bounds::QUESTIONS_WAITING;
 use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;
+use crate::pace::Pace;
 use crate::{Epoch, Now, Own, Place, Record, Session, View};
 
 /// The records of this session's ranges.

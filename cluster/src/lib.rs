@@ -25,6 +25,7 @@
 //! | [`claim`] | what a scene says of an entity while its home is rebuilt |
 //! | [`legacy`] | what a home hands over to the next one |
 //! | [`roster`] | what a home tells its witness of births and deaths |
+//! | [`globals`] | which entities are found from everywhere, by name |
 //! | [`drain`] | the planned stop of a node: its steps, and how long each may take |
 //! | [`evacuation`] | moving everybody out of a scene: who goes where, and when |
 //! | [`hosting`] | a node's scenes that are made at run time: opened, cleared, ended |
@@ -48,6 +49,7 @@ pub mod claim;
 pub mod directory;
 pub mod drain;
 pub mod evacuation;
+pub mod globals;
 pub mod hosting;
 pub mod legacy;
 pub mod limits;
@@ -57,6 +59,7 @@ pub mod message;
 pub mod moves;
 pub mod node;
 pub mod ownership;
+mod pace;
 pub mod place;
 pub mod range;
 pub mod record;

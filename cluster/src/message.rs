@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId, TypeName};
 
 use crate::claim::Claim;
+use crate::globals::Global;
 use crate::legacy::Legacy;
 use crate::manager::{ManagerReply, ManagerRequest};
 use crate::moves::{MoveId, Refusal};
@@ -312,6 +313,18 @@ pub enum Control {
         /// An answer, or why the message was not taken; it names the ask.
         #[serde(with = "crate::bytes")]
         payload: Payload,
+    },
+    /// The global entities of a node.
+    Globals {
+        /// Rises with each list of a session.
+        number: u64,
+        /// All of them, by id.
+        globals: Vec<Global>,
+    },
+    /// Such a list is noted.
+    GlobalsNoted {
+        /// Its number.
+        number: u64,
     },
 }
 

@@ -234,6 +234,8 @@ impl Router {
             | Control::RosterNoted { .. }
             | Control::AskRoster { .. }
             | Control::RosterIs { .. }
+            | Control::Globals { .. }
+            | Control::GlobalsNoted { .. }
             // What a tool asked for is for whoever asked on its behalf.
             | Control::Reply { .. }
             | Control::Close { .. } => {}

@@ -313,6 +313,8 @@ impl Scene {
             | Control::RosterNoted { .. }
             | Control::AskRoster { .. }
             | Control::RosterIs { .. }
+            | Control::Globals { .. }
+            | Control::GlobalsNoted { .. }
             | Control::Reply { .. } => {}
         }
     }

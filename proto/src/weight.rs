@@ -35,6 +35,9 @@ pub fn weight(message: &Message) -> usize {
             .sum(),
         Message::Control(Control::RosterIs { rows, .. }) => rows.iter().map(|lost| row(lost.label.as_ref())).sum(),
         Message::Control(Control::Reply { payload, .. }) => payload.len(),
+        Message::Control(Control::Globals { globals, .. }) => {
+            globals.iter().map(|global| row(Some(&global.name))).sum()
+        }
         Message::Control(Control::Refused {
             reason: Refusal::Unreadable { reason } | Refusal::Vetoed { reason },
             ..

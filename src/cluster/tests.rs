@@ -4,6 +4,8 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
+use slipgate_entity::game::Context;
+use slipgate_macros::{Entity, Message, handlers};
 use slipgate_walker::{Hit, Step, Walker};
 
 use super::*;
@@ -38,6 +40,83 @@ fn an_entity_is_spawned_spoken_to_moved_looked_at_asked_and_ended() {
         ann.despawn().await.expect("gone");
         assert_eq!(ann.send_named("hit", &json!({ "hp": 5 })).await, Err(SendError::Dead));
         assert_eq!(ann.ask(Hit { hp: 3 }).await, Err(SendError::Dead));
+        cluster.stop().await.expect("a clean end");
+    });
+}
+
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity", flags(is_global))]
+struct Bank {
+    gold: u32,
+}
+
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Saver {
+    found: bool,
+}
+
+#[derive(Debug, Message)]
+#[message(answer = u32, crate = "slipgate_entity")]
+struct Pay {
+    gold: u32,
+}
+
+#[derive(Debug, Message)]
+#[message(answer = bool, crate = "slipgate_entity")]
+struct Save {
+    gold: u32,
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Bank {
+    #[from(cluster)]
+    fn pay(&mut self, Pay { gold }: Pay) -> u32 {
+        self.gold += gold;
+        self.gold
+    }
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Saver {
+    /// Says whether there is a bank.
+    #[from(cluster)]
+    fn save(&mut self, Save { gold }: Save, cx: &mut Context<'_>) -> bool {
+        let bank = cx.global("bank");
+        bank.into_iter().for_each(|bank| cx.send(bank, Pay { gold }));
+        self.found = bank.is_some();
+        self.found
+    }
+}
+
+#[test]
+fn a_global_entity_is_found_by_name_from_every_scene_and_wherever_it_moves() {
+    block_on(async {
+        let types = Types::builder().entity::<Bank>().entity::<Saver>().build().expect("types");
+        let builder = Cluster::builder().node("n1", ["forest"]).node("n2", ["harbor"]).types(types);
+        let cluster = builder.start().await.expect("a cluster");
+        let savers = [
+            cluster.scene("forest").spawn_named("saver").await.expect("spawned"),
+            cluster.scene("harbor").spawn_named("saver").await.expect("spawned"),
+        ];
+        for saver in &savers {
+            assert_eq!(saver.ask(Save { gold: 1 }).await, Ok(false), "there is none yet");
+        }
+        let bank = cluster.scene("forest").spawn_named("bank").await.expect("spawned");
+        let mut paid = 0;
+        for place in ["harbor", "forest"] {
+            for saver in &savers {
+                // Other nodes hear of it a little later.
+                while !saver.ask(Save { gold: 1 }).await.expect("an answer") {}
+                paid += 1;
+            }
+            bank.move_to(place).await.expect("moved");
+            for saver in &savers {
+                assert_eq!(saver.ask(Save { gold: 1 }).await, Ok(true), "it is never lost sight of");
+                paid += 1;
+            }
+        }
+        bank.until(|bank| bank.state["own"]["gold"] == paid).await.expect("all was paid");
         cluster.stop().await.expect("a clean end");
     });
 }

@@ -61,7 +61,9 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Roster { .. }
             | Control::RosterNoted { .. }
             | Control::AskRoster { .. }
-            | Control::RosterIs { .. } => from.port == Port::Directory,
+            | Control::RosterIs { .. }
+            | Control::Globals { .. }
+            | Control::GlobalsNoted { .. } => from.port == Port::Directory,
             Control::Close { sender, stream, .. } => {
                 is_router && is_in_session_of(*sender, from) && is_told_by_its_opener(*stream, from)
             }

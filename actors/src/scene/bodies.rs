@@ -16,8 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use slipgate_cluster::Now;
+use slipgate_cluster::globals::Names;
 use slipgate_cluster::schema::Part;
-use slipgate_entity::game::{Audience, Body, Description, Effect, Entered, Lookup, Moment, SceneInfo, Types, World};
+use slipgate_entity::game::{
+    Audience, Body, Description, Effect, Entered, Flags, Lookup, Moment, SceneInfo, Types, World,
+};
 use slipgate_entity::registry::Ids;
 use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, TypeName};
 
@@ -45,6 +48,11 @@ pub(super) struct Bodies {
     parked: BTreeSet<OnlineId>,
     types: Types,
     scene: SceneInfo,
+    /// Those here that are found from everywhere, and whether there is news of them.
+    global: BTreeSet<OnlineId>,
+    is_global_news: bool,
+    /// All that are found from everywhere.
+    names: Arc<Names>,
     /// So that messages that nobody takes do not fill the log.
     refused: Restraint<()>,
     /// Kept for its room: the size of a body is asked for before each move.
@@ -60,6 +68,8 @@ struct Seat {
     place: Option<[f32; 2]>,
     /// Whether its position has panicked, which is told once.
     is_lost: bool,
+    /// Whether it is found from everywhere.
+    is_global: bool,
 }
 
 impl Lookup for Bodies {
@@ -69,6 +79,10 @@ impl Lookup for Bodies {
 
     fn handle_of(&self, entity: OnlineId) -> Option<Handle> {
         self.handle(entity)
+    }
+
+    fn global(&self, name: &str) -> Option<OnlineId> {
+        self.names.get(name).copied()
     }
 }
 
@@ -87,6 +101,9 @@ impl Bodies {
             parked: BTreeSet::new(),
             types,
             scene,
+            global: BTreeSet::new(),
+            is_global_news: false,
+            names: Arc::default(),
             refused: Restraint::default(),
             scratch: Vec::new(),
         }
@@ -128,6 +145,20 @@ impl Bodies {
     pub(super) fn components(&self, entity: OnlineId) -> Vec<Part> {
         let parts = self.get(entity).into_iter().flat_map(|body| body.parts().skip(1));
         parts.map(|(name, version)| Part { name: TypeName(name.to_owned()), version }).collect()
+    }
+
+    /// Takes what is found from everywhere, from here on.
+    pub(super) fn know(&mut self, names: Arc<Names>) {
+        self.names = names;
+    }
+
+    /// Those here that are found from everywhere, with their names, if that has changed since it was asked.
+    pub(super) fn global_news(&mut self) -> Option<BTreeMap<OnlineId, String>> {
+        let name = |who: &Description| who.label().unwrap_or(who.type_name()).to_owned();
+        let all = || self.global.iter().filter_map(|&entity| Some((entity, name(self.who(entity)?)))).collect();
+        let news = self.is_global_news.then(all);
+        self.is_global_news = false;
+        news
     }
 
     /// Name of its type.
@@ -172,7 +203,7 @@ impl Bodies {
     fn put(&mut self, entity: OnlineId, body: Box<Body>) {
         let who = body.shared_description();
         let (ids, kind) = (Ids { online: entity, persist: who.persist() }, who.type_number());
-        let seat = Seat { who, body: Some(body), due: None, place: None, is_lost: false };
+        let seat = Seat { who, body: Some(body), due: None, place: None, is_lost: false, is_global: false };
         // Capacity is 32 bits, and a slot is retired only after 2^32 lives; whoever has its ids was looked for.
         let handle =
             self.seats.spawn(ids, seat).unwrap_or_else(|error| panic!("expected a seat for {entity}: {error}"));
@@ -209,6 +240,16 @@ impl Bodies {
         let seat = self.seats.get_mut(handle).expect("a handle lives as long as its body");
         let Some(body) = &seat.body else { return };
         let entity = seat.who.online();
+        let is_global = body.flags().has(Flags::IS_GLOBAL);
+        if is_global != seat.is_global {
+            seat.is_global = is_global;
+            self.is_global_news = true;
+            if is_global {
+                self.global.insert(entity)
+            } else {
+                self.global.remove(&entity)
+            };
+        }
         let takes_turns = !self.parked.contains(&entity) && !self.away.contains_key(&entity);
         let due = if takes_turns { body.due() } else { None };
         if due != seat.due {

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 use slipgate_entity::{OnlineId, RangeId};
 
 use super::Output;
-use super::pace::Pace;
 use crate::bounds::HEIRLOOMS;
 use crate::legacy::{Heirloom, Legacy};
 use crate::message::Control;
+use crate::pace::Pace;
 use crate::view::Home;
 use crate::{Now, Place, Port, Session};
 

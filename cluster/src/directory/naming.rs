@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use slipgate_entity::{OnlineId, RangeId};
 
 use super::bequest::directory_of;
-use super::pace::Pace;
 use super::{HomeEvent, Output};
 use crate::bounds::ROSTER_ROWS;
 use crate::message::Control;
+use crate::pace::Pace;
 use crate::roster::Bereft;
 use crate::{Now, Session, View};
 

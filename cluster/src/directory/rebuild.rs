@@ -19,11 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use slipgate_entity::{OnlineId, RangeId};
 
 use super::Output;
-use super::pace::Pace;
 use super::port::Tally;
 use crate::bounds::CLAIMS_PER_SCENE;
 use crate::claim::{Claim, Stake};
 use crate::message::Control;
+use crate::pace::Pace;
 use crate::view::Home;
 use crate::{Incarnation, Now, Own, Session, View};
 

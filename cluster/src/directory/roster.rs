@@ -22,10 +22,10 @@ use slipgate_entity::{FixedMap, OnlineId, RangeId};
 
 use super::Output;
 use super::bequest::directory_of;
-use super::pace::Pace;
 use super::records::Records;
 use crate::bounds::DEATHS_UNTOLD;
 use crate::message::Control;
+use crate::pace::Pace;
 use crate::roster::{Born, RosterNews};
 use crate::{Now, Session, View};
 

@@ -11,7 +11,6 @@ use slipgate_entity::{OnlineId, RangeId};
 
 use super::bequest::{Bequest, Estate, Inheritance, directory_of};
 use super::decide::{Certainty, Decision, Inquiry};
-use super::pace::Pace;
 use super::rebuild::{Rebuild, stakes};
 use super::records::Records;
 use super::{Directory, HomeEvent, Lost, Output};
@@ -20,6 +19,7 @@ use crate::claim::{Claim, Stake};
 use crate::legacy::{Heirloom, Legacy};
 use crate::manager::ManagerRequest;
 use crate::message::Control;
+use crate::pace::Pace;
 use crate::view::Home;
 use crate::{Now, Own, Place, Port, Record, Session, View};
 

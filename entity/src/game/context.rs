@@ -185,6 +185,17 @@ impl Context<'_> {
         self.world.handles.find(self.world.handles.handle_of(entity)?).ok()
     }
 
+    /// The global entity of that name, on whichever node it is: one with the flag
+    /// [`IS_GLOBAL`](super::Flags::IS_GLOBAL). Its name is its label, or that of its type if it has none; of several
+    /// with one name it is the one with the lowest id.
+    ///
+    /// Nodes tell each other of them, so a new one is found a little later elsewhere, and one that is gone is found for some
+    /// seconds more. While it moves it is found as ever.
+    #[must_use]
+    pub fn global(&self, name: &str) -> Option<OnlineId> {
+        self.world.handles.global(name)
+    }
+
     /// Sends a message to an entity, wherever it is; to itself, too. One that it does not take comes back.
     ///
     /// # Panics

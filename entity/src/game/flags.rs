@@ -37,7 +37,7 @@ impl Flags {
     pub const IS_MONSTER: Self = Self(1 << 3);
     /// A trap.
     pub const IS_TRAP: Self = Self(1 << 4);
-    /// It is found from everywhere.
+    /// It is found from everywhere, by its name: [`Context::global`](super::Context::global).
     pub const IS_GLOBAL: Self = Self(1 << 5);
     /// It fights.
     pub const IS_COMBAT: Self = Self(1 << 6);

@@ -49,6 +49,12 @@ pub trait Lookup {
         let _ = entity;
         None
     }
+
+    /// The global entity of that name, wherever it is; none: there is none, or this does not know of any.
+    fn global(&self, name: &str) -> Option<OnlineId> {
+        let _ = name;
+        None
+    }
 }
 
 /// What the scene tells an entity in a turn.

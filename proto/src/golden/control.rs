@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use slipgate_cluster::claim::{Claim, Stake, Title};
+use slipgate_cluster::globals::Global;
 use slipgate_cluster::legacy::{Heirloom, Legacy};
 use slipgate_cluster::manager::ManagerRequest;
 use slipgate_cluster::message::{Control, Held, ManagerMessage, Message, Nonce, Reserve, ToolMessage};
@@ -15,7 +16,7 @@ use super::{Vector, check, check_variants, sample, vector};
 
 #[test]
 fn every_control_message_has_its_bytes() {
-    let vectors = [directory(), streams(), hand_off(), homes(), closing(), rosters(), replies()]
+    let vectors = [directory(), streams(), hand_off(), homes(), closing(), rosters(), replies(), globals()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>();
@@ -39,6 +40,14 @@ fn directory() -> Vec<Vector> {
 fn replies() -> Vec<Vector> {
     let entity = sample::entity();
     vec![vector("control.reply", &Control::Reply { entity, payload: [3, 7, 7].as_slice().into() })]
+}
+
+fn globals() -> Vec<Vector> {
+    let globals = vec![Global { entity: sample::entity(), name: "bank".into() }];
+    vec![
+        vector("control.globals", &Control::Globals { number: 7, globals }),
+        vector("control.globals_noted", &Control::GlobalsNoted { number: 7 }),
+    ]
 }
 
 fn streams() -> Vec<Vector> {

@@ -293,7 +293,11 @@ impl Bodies {
         }
         let handle = self.handle(entity).expect("only an entity with a body is removed");
         let (_, seat) = self.seats.despawn(handle).expect("a handle lives as long as its body");
-        let Seat { who, body, due, .. } = seat;
+        let Seat { who, body, due, is_global, .. } = seat;
+        if is_global {
+            self.global.remove(&entity);
+            self.is_global_news = true;
+        }
         self.of_type[who.type_number().index()].remove(&entity);
         self.grid.place(entity, None);
         due.map(|due| self.due.remove(&(due, entity)));

@@ -6,7 +6,7 @@ use crate::Now;
 use crate::time::Wait;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     due: Now,
     wait: Wait,
     longest: Duration,
@@ -14,17 +14,17 @@ pub(super) struct Pace {
 
 impl Pace {
     /// Due at once.
-    pub(super) fn fresh() -> Self {
+    pub(crate) fn fresh() -> Self {
         Self { due: Now(0), wait: Wait::default(), longest: LONGEST }
     }
 
     /// The same, for what nobody waits for.
-    pub(super) fn patient() -> Self {
+    pub(crate) fn patient() -> Self {
         Self { longest: LONGEST_PATIENT, ..Self::fresh() }
     }
 
     /// Whether it is time; if so, the next time is set.
-    pub(super) fn is_due(&mut self, now: Now) -> bool {
+    pub(crate) fn is_due(&mut self, now: Now) -> bool {
         let due = self.due <= now;
         if due {
             self.due = now + self.wait.next(FIRST, self.longest);
