@@ -1,7 +1,7 @@
 //! What has happened on this node: the latest events, and the latest moves that began here.
 //!
-//! Keeps: a bounded number of each; events are numbered, so a reader that comes late sees a gap; nothing is put into
-//! words before somebody reads it.
+//! Keeps: a bounded number of each, and of spawns and the like apart, so that many of those do not push out what is rarer;
+//! events are numbered, so a reader that comes late sees a gap; nothing is put into words before somebody reads it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -96,7 +96,10 @@ pub struct MoveCounts {
 #[derive(Debug)]
 pub struct Chronicle {
     node: String,
-    events: VecDeque<Happening>,
+    /// With their numbers, which rise.
+    events: VecDeque<(u64, Happening)>,
+    /// Of lives, likewise.
+    lives: VecDeque<(u64, Episode)>,
     /// Number of the latest event.
     last: u64,
     open: BTreeMap<MoveId, Story>,
@@ -118,6 +121,7 @@ impl Chronicle {
         Self {
             node,
             events: VecDeque::new(),
+            lives: VecDeque::new(),
             last: 0,
             open: BTreeMap::new(),
             ended: VecDeque::new(),
@@ -130,7 +134,14 @@ impl Chronicle {
             self.note_move(story.clone());
         }
         self.last += 1;
-        self.events.push_back(happening);
+        if let Happening::Life(episode) = happening {
+            self.lives.push_back((self.last, episode));
+            if self.lives.len() > LIVES_MAX {
+                self.lives.pop_front();
+            }
+            return;
+        }
+        self.events.push_back((self.last, happening));
         if self.events.len() > EVENTS_MAX {
             self.events.pop_front();
         }
@@ -156,18 +167,27 @@ impl Chronicle {
         self.ended.truncate(ENDED_MAX);
     }
 
-    /// The kept events after number `after`, put into words as they are taken.
-    fn events_after(&self, after: u64) -> impl Iterator<Item = Event> + '_ {
-        let first = self.last + 1 - self.events.len() as u64;
-        let skipped = usize::try_from(after.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX);
-        (first..).zip(&self.events).skip(skipped).map(|(number, happening)| {
-            let event = match happening {
-                Happening::Move(story) => story.event(),
-                Happening::Life(episode) => episode.event(),
-                Happening::Else(event) => event.clone(),
+    /// The first `limit` kept events after number `after`, put into words as they are taken.
+    fn events_after(&self, after: u64, limit: usize) -> Vec<Event> {
+        let first_event = self.events.partition_point(|(number, _)| *number <= after);
+        let first_life = self.lives.partition_point(|(number, _)| *number <= after);
+        let mut events = self.events.range(first_event..).peekable();
+        let mut lives = self.lives.range(first_life..).peekable();
+        let next = || {
+            let is_life = match (events.peek(), lives.peek()) {
+                (Some((event, _)), Some((life, _))) => life < event,
+                (event, _) => event.is_none(),
             };
-            Event { node: self.node.clone(), number, ..event }
-        })
+            let (number, event) = if is_life {
+                let (number, episode) = lives.next()?;
+                (*number, episode.event())
+            } else {
+                let (number, happening) = events.next()?;
+                (*number, in_words(happening))
+            };
+            Some(Event { node: self.node.clone(), number, ..event })
+        };
+        std::iter::from_fn(next).take(limit).collect()
     }
 
     /// Open moves, then those that have ended, the latest first.
@@ -197,7 +217,7 @@ impl Handler<Since> for Chronicle {
 
     fn handle(&mut self, Since { after, limit, reply }: Since, _: &mut Context<Self>) {
         let after = after.unwrap_or(self.last.saturating_sub(1));
-        let _ = reply.send(self.events_after(after).take(limit as usize).collect());
+        let _ = reply.send(self.events_after(after, limit as usize));
     }
 }
 
@@ -217,7 +237,18 @@ impl Handler<Tally> for Chronicle {
     }
 }
 
-/// Events kept: some seconds of a busy node, a few hundred bytes each.
+fn in_words(happening: &Happening) -> Event {
+    match happening {
+        Happening::Move(story) => story.event(),
+        Happening::Life(episode) => episode.event(),
+        Happening::Else(event) => event.clone(),
+    }
+}
+
+/// Spawns, despawns, panics kept: a fraction of a second of a busy node, so that who reads everything is not kept by them from
+/// the rest.
+const LIVES_MAX: usize = 2048;
+/// Other events kept: some seconds of a busy node, a few hundred bytes each.
 const EVENTS_MAX: usize = 8192;
 /// Ended moves kept.
 const ENDED_MAX: usize = 4096;
@@ -226,7 +257,19 @@ const OPEN_MAX: usize = 65_536;
 
 #[cfg(test)]
 mod tests {
+    use slipgate_entity::game::{Data, Identity, Types};
+    use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId};
+    use slipgate_macros::{Entity, handlers};
+    use uuid::Uuid;
+
     use super::*;
+
+    #[derive(Debug, Default, Entity)]
+    #[entity(crate = "slipgate_entity")]
+    struct Rat {}
+
+    #[handlers(crate = "slipgate_entity")]
+    impl Rat {}
 
     fn happened(event: usize) -> Happening {
         let event = event.to_string();
@@ -234,7 +277,7 @@ mod tests {
     }
 
     fn numbers(chronicle: &Chronicle, after: u64) -> Vec<(u64, String)> {
-        chronicle.events_after(after).map(|event| (event.number, event.event)).collect()
+        chronicle.events_after(after, usize::MAX).into_iter().map(|event| (event.number, event.event)).collect()
     }
 
     #[test]
@@ -247,6 +290,24 @@ mod tests {
         for later in [3, 4, u64::MAX] {
             assert_eq!(numbers(&chronicle, later), [], "after {later}");
         }
+    }
+
+    #[test]
+    fn many_spawns_push_out_each_other_and_nothing_else_and_all_is_read_in_order() {
+        let types = Types::builder().entity::<Rat>().build().expect("a rat is a type");
+        let (online, persist) = (OnlineId::new(RangeId(1), 1), PersistId(Uuid::nil()));
+        let identity = Identity { online, persist, player: PlayerId::NONE, label: None };
+        let rat = types.create("rat", identity, &Data::default()).expect("a rat").shared_description();
+        let mut chronicle = Chronicle::new("n1".to_owned());
+        chronicle.note(happened(1));
+        for _ in 0..LIVES_MAX + 7 {
+            chronicle.note(Happening::Life(Episode::spawned(rat.clone(), "forest@n1".into(), 0)));
+        }
+        chronicle.note(happened(2));
+        let kept = numbers(&chronicle, 0);
+        assert_eq!((kept.len(), kept[0].clone(), kept[1].0), (LIVES_MAX + 2, (1, "1".to_owned()), 9));
+        assert!(kept.is_sorted() && kept.last().is_some_and(|(_, event)| event == "2"));
+        assert_eq!(chronicle.events_after(8, 3).len(), 3);
     }
 
     #[test]

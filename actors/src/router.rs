@@ -18,7 +18,7 @@ use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
 use self::batch::Batch;
-pub use self::batch::{REPLY_BYTES, Sent};
+pub use self::batch::{REPLY_BYTES, Sent, Waiting};
 use crate::budget::Share;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -31,9 +31,8 @@ use crate::rows::{self, Rows};
 pub struct SendBatch {
     /// Receivers and what is said to them, with their positions in the request; at most 65,535.
     pub messages: Vec<(u32, OnlineId, Payload)>,
-    /// Answer when all that was accepted is answered, or at the end of this time; at once if none. With a time the messages
-    /// are asks.
-    pub wait: Option<Duration>,
+    /// Whether to answer when all that was accepted is answered, or at once.
+    pub waiting: Waiting,
     /// Takes what became of them.
     pub reply: oneshot::Sender<Sent>,
 }
@@ -118,7 +117,8 @@ impl RouterActor {
             post,
             clock,
             batches: BTreeMap::new(),
-            last_batch: 0,
+            // Asks go by it, and only whoever is asked should know its number.
+            last_batch: fastrand::u64(..BATCHES_MAX / 2),
             outputs: Vec::new(),
             patient: Vec::new(),
             rows: Rows::new("slipgate_router_rows"),
@@ -166,11 +166,11 @@ impl RouterActor {
                 }
                 Output::Accepted(ticket) => self.note(ticket, |batch, _| batch.accept()),
                 Output::Busy(ToSend { ticket, .. }) => self.note(ticket, Batch::busy),
-                Output::Applied(ticket) => self.note(ticket, |batch, index| batch.applied(index, now)),
-                Output::Unknown(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.unknown)),
-                Output::Dead(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.dead)),
-                Output::Failed(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.failed)),
-                Output::Parked(ticket) => self.note(ticket, |batch, _| batch.ended(|report| &mut report.parked)),
+                Output::Applied(ticket) => self.note(ticket, |batch, index| batch.passed(index, now)),
+                Output::Unknown(ticket) => self.end(ticket, |report| &mut report.unknown),
+                Output::Dead(ticket) => self.end(ticket, |report| &mut report.dead),
+                Output::Failed(ticket) => self.end(ticket, |report| &mut report.failed),
+                Output::Parked(ticket) => self.end(ticket, |report| &mut report.parked),
             }
         }
         self.outputs = out;
@@ -183,10 +183,14 @@ impl RouterActor {
         change(batch, index);
     }
 
+    fn end(&mut self, ticket: Ticket, count: impl FnOnce(&mut SendReport) -> &mut u32) {
+        self.note(ticket, |batch, index| batch.ended(index, count));
+    }
+
     /// An entity answers a tool, or says why it did not take a message.
     fn hear_reply(&mut self, entity: OnlineId, payload: Payload) {
-        if let Some((AskId(ticket), _)) = reply(&payload) {
-            self.note(Ticket(ticket), |batch, index| batch.replied(index, entity, payload));
+        if let Some((AskId(ask), _)) = reply(&payload) {
+            self.note(Ticket(ask & !AskId::NO_ANSWER), |batch, index| batch.replied(index, entity, payload));
         }
     }
 
@@ -217,7 +221,7 @@ impl RouterActor {
             // A tool that went away misses nothing.
             let _ = reply.send(batch.sent());
         }
-        if self.machine.waiting() == 0 {
+        if self.machine.waiting() == 0 && !self.batches.values().any(|(batch, _)| batch.awaits_reply()) {
             for reply in self.patient.drain(..) {
                 let _ = reply.send(());
             }
@@ -267,11 +271,11 @@ impl Handler<Mail> for RouterActor {
 impl Handler<SendBatch> for RouterActor {
     type Result = ();
 
-    fn handle(&mut self, SendBatch { messages, wait, reply }: SendBatch, _: &mut Context<Self>) {
+    fn handle(&mut self, SendBatch { messages, waiting, reply }: SendBatch, _: &mut Context<Self>) {
         self.last_batch += 1;
         let number = self.last_batch;
         let named = messages.iter().map(|(position, entity, _)| (*position, *entity)).collect();
-        let batch = Batch::new(named, wait, self.blank(), self.clock.now());
+        let batch = Batch::new(named, waiting, self.blank(), self.clock.now());
         let to_send = messages.into_iter().enumerate().map(|(index, (_, entity, payload))| {
             let ticket = Ticket(number << INDEX_BITS | index as u64 & INDEX_MAX);
             ToSend { ticket, entity, payload: batch.payload(ticket, payload) }
@@ -324,6 +328,8 @@ impl Handler<AwaitAnswers> for RouterActor {
 }
 
 /// A ticket is the batch's number and the message's index in it.
+/// Numbers of batches: they leave room for the positions, and for the mark of an ask whose answer nobody wants.
+const BATCHES_MAX: u64 = 1 << 47;
 const INDEX_BITS: u32 = 16;
 const INDEX_MAX: u64 = (1 << INDEX_BITS) - 1;
 /// How often waits are looked at: below the first of them.

@@ -22,7 +22,7 @@ use slipgate_actors::link::gate::{self, Gate, Joined, Standing};
 use slipgate_actors::mailbox::{Mail, Mailbox};
 use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{RouterActor, SendBatch};
+use slipgate_actors::router::{RouterActor, SendBatch, Waiting};
 use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::SceneKeeper;
@@ -145,9 +145,9 @@ impl Node {
         let count = receivers.len();
         let messages = (0..).zip(receivers).map(|(at, entity)| (at, entity, block::message())).collect();
         let (reply, report) = oneshot::channel();
-        self.router.tell(SendBatch { messages, wait: Some(PATIENCE), reply });
+        self.router.tell(SendBatch { messages, waiting: Waiting::Passed(PATIENCE), reply });
         async move {
-            let report = report.await?;
+            let report = report.await?.report;
             ensure!(usize::try_from(report.applied) == Ok(count), "of {count} messages: {report:?}");
             Ok(())
         }

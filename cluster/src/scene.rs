@@ -448,30 +448,6 @@ impl Scene {
         self.live.is_empty()
     }
 
-    /// Moves out of here that have not ended.
-    #[must_use]
-    pub fn moves_under_way(&self) -> usize {
-        self.busy.len() + self.settling.len()
-    }
-
-    /// What a scene that stops should wait for: moves out of here, and copies whose fate is with their home.
-    #[must_use]
-    pub fn unsettled(&self) -> usize {
-        self.moves_under_way() + self.staged.len()
-    }
-
-    /// Entities that may yet come although nobody is taken in any more: copies staged, and spawns under way.
-    #[must_use]
-    pub fn coming(&self) -> usize {
-        self.staged.len() + self.spawning.len()
-    }
-
-    /// Entities staged here, or with room reserved.
-    #[must_use]
-    pub fn arriving(&self) -> usize {
-        self.staged.len() + self.reserved.len()
-    }
-
     /// Whether the scene refuses newcomers.
     #[must_use]
     pub fn is_draining(&self) -> bool {

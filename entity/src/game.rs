@@ -50,6 +50,7 @@ pub use self::erased::Hook;
 pub use self::flags::Flags;
 pub use self::message::{
     ASK_BYTES, Answered, AskError, AskId, Caller, Callers, Message, Reply, Returned, Tag, asking, payload, reply,
+    without_answer,
 };
 pub use self::number::{PartCell, PartNumber};
 pub use self::part::{Component, ComponentList, Entity, Field, Lineage, Part, Position};

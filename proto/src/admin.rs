@@ -155,6 +155,8 @@ pub enum Question {
         via: Option<String>,
         /// The message.
         message: Outgoing,
+        /// Whether the answer is wanted as the bytes that it is, not as JSON.
+        raw: bool,
         /// How long to wait, in milliseconds.
         timeout_ms: u64,
     },

@@ -58,6 +58,7 @@ fn friendly(question: &Question) -> Answer {
             sent: SendReport { accepted: 1, applied: 1, ..SendReport::default() },
             answered: true,
             answer: "7".into(),
+            why: None,
         }),
         Question::Migrate { .. } => Answer::Move(moved()),
         Question::Despawn { .. } => Answer::Despawned(row()),

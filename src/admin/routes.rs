@@ -150,7 +150,7 @@ async fn ask<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<AskBod
     let AskBody { name, arguments, via, timeout_ms } = body.into_inner();
     in_time(timeout_ms)?;
     let message = Outgoing { entity: entity.into_inner(), name, arguments: arguments.to_string() };
-    asked(&oracle, Question::Ask { via, message, timeout_ms }).await
+    asked(&oracle, Question::Ask { via, message, raw: false, timeout_ms }).await
 }
 
 async fn send_batch<O: Oracle>(oracle: Data<O>, body: Json<BatchBody>) -> Reply {

@@ -36,7 +36,8 @@ pub fn run(args: &AskArgs, client: &Client, console: &mut Console<'_>) -> Result
     let report: AskReport = client.post(&format!("/api/v1/entities/{}/ask", segment(entity)), &body)?;
     verdict(entity, &report.sent, 0, true)?;
     if !report.answered {
-        let text = format!("the answer of {entity} was lost on its way");
+        let why = report.why.as_deref().map(|why| format!(": {}", printable(why))).unwrap_or_default();
+        let text = format!("{entity} has answered, and its answer cannot be had{why}");
         return Err(Failure::new(Exit::Failed, "no_answer", text)
             .with_state(format!("{name} was applied"))
             .with_hint(format!("slipgate show {entity}")));

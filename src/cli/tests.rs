@@ -214,12 +214,14 @@ fn an_answer_is_told_alone_and_its_absence_is_an_error() {
     assert_eq!(check_code(Canned::friendly(), &["ask", "ann", "hit"], 0).out, "7\n");
     let asked = |sent: SendReport| {
         let (entity, message, answer) = ("1.4".to_owned(), "hit".to_owned(), "null".to_owned());
-        let report = AskReport { entity, message, sent, answered: false, answer };
+        let why = Some("it is too large".to_owned());
+        let report = AskReport { entity, message, sent, answered: false, answer, why };
         Canned::by(move |_| Ok(Answer::Asked(report.clone())))
     };
     let applied = SendReport { accepted: 1, applied: 1, ..SendReport::default() };
     let done = check_code(asked(applied), &["ask", "ann", "hit"], 1);
-    assert!(done.err.starts_with("error: the answer of ann was lost on its way\n  hit was applied\n"), "{done:?}");
+    let text = "error: ann has answered, and its answer cannot be had: it is too large\n  hit was applied\n";
+    assert!(done.err.starts_with(text), "{done:?}");
     check_code(asked(SendReport { busy: 1, busy_at: vec![0], ..SendReport::default() }), &["ask", "ann", "hit"], 4);
     check_code(asked(SendReport { accepted: 1, open: 1, ..SendReport::default() }), &["ask", "ann", "hit"], 5);
 }

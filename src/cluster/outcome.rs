@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde_json::Value;
-use slipgate_entity::OnlineId;
 use slipgate_entity::game::{Message, Part};
+use slipgate_entity::{OnlineId, codec};
 use slipgate_proto::admin::{AskReport, CompanionRow, EntityReport, MoveReport, SendReport};
 pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
@@ -196,8 +196,9 @@ pub enum SendError {
     /// It takes no messages since one of its handlers has panicked; this one is never applied.
     #[error("it takes no messages since a handler of it panicked")]
     Parked,
-    /// No answer came in time. The message is applied once, as soon as its way is free.
-    #[error("no answer came in time; it is applied as soon as its way is free")]
+    /// No answer came in time. The message is applied once, as soon as its way is free, unless the entity does not take it; or
+    /// that has happened, and the answer was lost on its way.
+    #[error("no answer came in time; it is applied once, if it is not yet, as soon as its way is free")]
     Late,
     /// It cannot be written as JSON: a map whose keys are no text. Nothing was sent.
     #[error("{message} cannot be written as JSON: {why}")]
@@ -214,13 +215,10 @@ pub enum SendError {
         /// Why not.
         why: String,
     },
-    /// It was applied, and its answer was lost on the way.
-    #[error("it was applied, but its answer was lost on the way")]
-    NoAnswer,
-    /// It was applied, and what its handler answered is none of the message in this program.
-    #[error("it was applied, but its answer cannot be read: {why}")]
+    /// It was applied, and there is no answer to be had: it is too large, or none of the message in this program.
+    #[error("it was applied, but its answer cannot be had: {why}")]
     Unreadable {
-        /// What does not fit.
+        /// Why not.
         why: String,
     },
     /// It was not accepted, for the reason given.
@@ -237,10 +235,12 @@ pub(super) fn applied(report: &SendReport) -> Result<(), SendError> {
 /// What a message was answered.
 pub(super) fn answered<M: Message>(report: &AskReport) -> Result<M::Answer, SendError> {
     applied(&report.sent)?;
+    let unreadable = |why: String| SendError::Unreadable { why };
     if !report.answered {
-        return Err(SendError::NoAnswer);
+        return Err(unreadable(report.why.clone().unwrap_or_else(|| "there is none".to_owned())));
     }
-    serde_json::from_str(&report.answer).map_err(|error| SendError::Unreadable { why: error.to_string() })
+    let bytes: Vec<u8> = serde_json::from_str(&report.answer).map_err(|error| unreadable(error.to_string()))?;
+    codec::decode_part(&bytes).map_err(|error| unreadable(error.to_string()))
 }
 
 /// That a message was accepted, and nothing is known that speaks against it.

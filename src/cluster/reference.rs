@@ -82,7 +82,7 @@ impl<T> Ref<T> {
     pub async fn ask<M: Message>(&self, message: M) -> Result<M::Answer, SendError> {
         let arguments = self.arguments(&message)?.to_string();
         let message = Outgoing { entity: self.id.to_string(), name: M::NAME.to_owned(), arguments };
-        let question = Question::Ask { via: None, message, timeout_ms: WAIT_MS };
+        let question = Question::Ask { via: None, message, raw: true, timeout_ms: WAIT_MS };
         let Answer::Asked(report) = self.question(question).await? else { outcome::not_an_answer() };
         outcome::answered::<M>(&report)
     }

@@ -69,7 +69,7 @@ const SENT: &[&str] = &[
     "refused",
     "refusals",
 ];
-const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer"];
+const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer", "why"];
 const MOVE: &[&str] = &[
     "move",
     "entity",

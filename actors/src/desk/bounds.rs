@@ -12,7 +12,9 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         Question::Send { via, messages, wait, timeout_ms } => {
             Question::Send { via, messages, wait, timeout_ms: within(timeout_ms) }
         }
-        Question::Ask { via, message, timeout_ms } => Question::Ask { via, message, timeout_ms: within(timeout_ms) },
+        Question::Ask { via, message, raw, timeout_ms } => {
+            Question::Ask { via, message, raw, timeout_ms: within(timeout_ms) }
+        }
         Question::Migrate { entity, to, timeout_ms } => {
             Question::Migrate { entity, to, timeout_ms: within(timeout_ms) }
         }

@@ -51,7 +51,7 @@ impl Office {
                 self.ask_node(&member, question, SPAWN).await
             }
             Question::Send { via, messages, wait, timeout_ms } => self.send(via, messages, wait, timeout_ms).await,
-            Question::Ask { via, message, timeout_ms } => self.ask(via, message, timeout_ms).await,
+            Question::Ask { via, message, raw, timeout_ms } => self.ask(via, message, raw, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => self.migrate(&entity, &to, timeout_ms).await,
             Question::Despawn { entity, timeout_ms } => {
                 let named = self.resolve(&entity).await?;

@@ -1,4 +1,6 @@
 //! Questions of other desks that were heard already: a repeat is answered, and not carried out, again.
+//!
+//! Keeps: a question under way is never forgotten, and one that was answered not before its answer would take too much room.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -46,9 +48,12 @@ impl Heard {
         }
     }
 
+    /// Those under way are fewer than what is remembered, so some answered one is there to be forgotten.
     fn forget_oldest(&mut self) {
         while self.order.len() > QUESTIONS_MAX || self.bytes > BYTES_MAX {
-            let Some(oldest) = self.order.pop_front() else { return };
+            let is_answered = |key: &(Place, Nonce)| self.answers.get(key).is_some_and(Option::is_some);
+            let Some(at) = self.order.iter().position(is_answered) else { return };
+            let oldest = self.order.remove(at).expect("it was found there");
             self.bytes -= self.answers.remove(&oldest).flatten().map_or(0, |answer| answer.len());
         }
     }
@@ -78,6 +83,18 @@ mod tests {
         heard.answered(desk(1), Nonce(1), b"yes");
         assert_eq!(heard.hear(desk(1), Nonce(1)), Hearing::Answered(b"yes".to_vec()));
         assert_eq!(heard.hear(desk(2), Nonce(1)), Hearing::UnderWay);
+    }
+
+    #[test]
+    fn large_answers_to_others_do_not_make_it_forget_what_is_under_way() {
+        let mut heard = Heard::default();
+        heard.hear(desk(1), Nonce(1));
+        for nonce in 0..9 {
+            heard.hear(desk(2), Nonce(nonce));
+            heard.answered(desk(2), Nonce(nonce), &[0; 1 << 20]);
+        }
+        assert_eq!(heard.hear(desk(1), Nonce(1)), Hearing::UnderWay);
+        assert!(heard.bytes <= BYTES_MAX);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Office {
                 self.spawn(&type_name, &scene, Wanted { label, count, data }).await
             }
             Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
-            Question::Ask { message, timeout_ms, .. } => self.ask_here(&message, timeout_ms).await,
+            Question::Ask { message, raw, timeout_ms, .. } => self.ask_here(&message, raw, timeout_ms).await,
             Question::Migrate { entity, to, timeout_ms } => {
                 self.migrate_here(parse(&entity)?, &to, Duration::from_millis(timeout_ms)).await
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use serde_json::json;
 use slipgate_cluster::message::Payload;
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::{ASK_BYTES, Reply, reply as reply_of};
@@ -14,7 +15,8 @@ use tokio::sync::oneshot;
 
 use super::{Office, PEER_WAIT, Stage, resolve, unavailable};
 use crate::mailbox::Mailbox;
-use crate::router::{RouterActor, SendBatch, Sent};
+use crate::panic::guarded;
+use crate::router::{REPLY_BYTES, RouterActor, SendBatch, Sent, Waiting};
 
 impl Office {
     /// Names are made ids here; the node that sends gets ids only.
@@ -67,17 +69,17 @@ impl Office {
         for (position, (entity, payload)) in parsed {
             batches.entry(self.number_of_router(entity)).or_default().push((position, entity, payload));
         }
-        let wait = wait.then(|| Duration::from_millis(timeout_ms));
+        let waiting = if wait { Waiting::Outcome(Duration::from_millis(timeout_ms)) } else { Waiting::No };
         let sending = batches.into_iter().map(|(router, messages)| {
             let (reply, report) = oneshot::channel();
-            self.around.routers[router].tell(SendBatch { messages, wait, reply });
+            self.around.routers[router].tell(SendBatch { messages, waiting, reply });
             report
         });
         let all = join_all(sending.collect::<Vec<_>>()).await;
         let mut sum = SendReport::default();
         for sent in all {
             // Each router tells positions in the whole.
-            sum.add(sent.map_err(|_| stopping())?.report, 0);
+            sum.add(sent.map_err(|_| stopped())?.report, 0);
         }
         sum.busy_at.sort_unstable();
         sum.refusals.sort_unstable_by_key(|refusal| refusal.at);
@@ -89,6 +91,7 @@ impl Office {
         self: &Rc<Self>,
         via: Option<String>,
         mut message: Outgoing,
+        raw: bool,
         timeout_ms: u64,
     ) -> Result<Answer, Problem> {
         match message.entity.parse::<OnlineId>() {
@@ -97,34 +100,44 @@ impl Office {
         }
         let via = via.unwrap_or_else(|| self.around.name.to_string());
         let member = resolve::node(&via, &self.around.post.view())?;
-        let question = Question::Ask { via: None, message, timeout_ms };
+        let question = Question::Ask { via: None, message, raw, timeout_ms };
         self.ask_node(&member, question, Duration::from_millis(timeout_ms) + PEER_WAIT).await
     }
 
     /// Asks from here.
-    pub(super) async fn ask_here(&self, message: &Outgoing, timeout_ms: u64) -> Result<Answer, Problem> {
+    pub(super) async fn ask_here(&self, message: &Outgoing, raw: bool, timeout_ms: u64) -> Result<Answer, Problem> {
         if *self.around.stage.borrow() == Stage::Stopping {
             return Err(stopping());
         }
         let (entity, payload) = self.parse(message)?;
         let (reply, sent) = oneshot::channel();
-        let messages = vec![(0, entity, payload)];
-        self.router_of(entity).tell(SendBatch { messages, wait: Some(Duration::from_millis(timeout_ms)), reply });
-        let Sent { report, replies } = sent.await.map_err(|_| stopping())?;
-        let answer = replies.get(&0).and_then(|payload| match reply_of(payload)?.1 {
-            Reply::Answer { tag, bytes } => Some(self.around.types.describe_answer(tag, bytes)),
-            Reply::Refused(_) => None,
-        });
-        let answer = answer.transpose().map_err(|reason| Problem {
-            kind: ProblemKind::Refused,
-            reason: "unreadable_answer".to_owned(),
-            text: format!("{entity} answered what this node cannot read: {reason}"),
-            state: Some("the message was applied".to_owned()),
-            hint: Some("slipgate schema export".to_owned()),
-        })?;
-        let (answered, answer) = (answer.is_some(), answer.unwrap_or_default().to_string());
-        let (entity, message) = (entity.to_string(), message.name.clone());
-        Ok(Answer::Asked(AskReport { entity, message, sent: report, answered, answer }))
+        let waiting = Waiting::Answer(Duration::from_millis(timeout_ms));
+        self.router_of(entity).tell(SendBatch { messages: vec![(0, entity, payload)], waiting, reply });
+        let Sent { report, replies } = sent.await.map_err(|_| stopped())?;
+        let told = match replies.get(&0).and_then(|payload| reply_of(payload)) {
+            Some((_, Reply::Answer { bytes, .. })) if raw => Some(Ok(json!(bytes))),
+            // A game says what JSON its answer is.
+            Some((_, Reply::Answer { tag, bytes })) => Some(
+                guarded(|| self.around.types.describe_answer(tag, bytes))
+                    .unwrap_or_else(|panic| Err(format!("it panicked: {}", panic.text)))
+                    .map_err(|why| format!("it cannot be told as JSON: {why}")),
+            ),
+            Some((_, Reply::Done)) => Some(Err(format!("it is larger than {REPLY_BYTES} bytes"))),
+            Some((_, Reply::Refused(_))) | None => None,
+        };
+        let (answer, why) = match told {
+            Some(Ok(answer)) => (Some(answer), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        Ok(Answer::Asked(AskReport {
+            entity: entity.to_string(),
+            message: message.name.clone(),
+            sent: report,
+            answered: answer.is_some(),
+            answer: answer.unwrap_or_default().to_string(),
+            why,
+        }))
     }
 
     /// One router per receiver, or the messages of this node to it would have no order.
@@ -139,11 +152,10 @@ impl Office {
 
     fn parse(&self, message: &Outgoing) -> Result<(OnlineId, Payload), Problem> {
         let entity: OnlineId = message.entity.parse().map_err(|error| usage("not_an_id", &error))?;
-        let payload = self
-            .around
-            .types
-            .parse_any(&message.name, &message.arguments)
-            .map_err(|error| usage("not_a_message", &error))?;
+        // A game reads its own arguments.
+        let parsed = guarded(|| self.around.types.parse_any(&message.name, &message.arguments));
+        let parsed = parsed.map_err(|panic| usage("not_a_message", &format!("reading it panicked: {}", panic.text)))?;
+        let payload = parsed.map_err(|error| usage("not_a_message", &error))?;
         // Whoever waits for the outcome sends it as an ask.
         let (bytes, bytes_max) = (payload.len() + ASK_BYTES, self.around.message_bytes);
         if bytes > bytes_max {
@@ -158,6 +170,12 @@ impl Office {
 
 fn stopping() -> Problem {
     unavailable("stopping", "the node is stopping")
+}
+
+/// The node has stopped while something was under way.
+fn stopped() -> Problem {
+    let state = Some("what was sent may have been applied".to_owned());
+    Problem { state, ..unavailable("stopping", "the node has stopped") }
 }
 
 fn usage(reason: &str, error: &dyn std::fmt::Display) -> Problem {

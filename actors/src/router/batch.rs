@@ -1,15 +1,15 @@
 //! Messages that a tool sent together, and what has become of each.
 //!
 //! ```text
-//!   accepted -> open -> applied, refused: once the reply has come, or is not waited for any longer
+//!   accepted -> open -> applied, refused: the entity has gone past it, and has said which
 //!                    -> dead, unknown, failed, parked: there is no reply
 //!   or busy
 //! ```
 //!
-//! A reply is said once, beside the acknowledgement and maybe before or behind it. One that was lost on its way leaves a
-//! message that was applied without an answer.
+//! A reply is said once, beside the acknowledgement and maybe before or behind it. A message of which only that is known
+//! that the entity has gone past it may have been refused, so it stays open.
 //!
-//! Keeps: what is accepted is in one count of the report at any time.
+//! Keeps: what is accepted is in one count of the report at any time; `applied` is what was applied.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,13 +20,26 @@ use slipgate_entity::OnlineId;
 use slipgate_entity::game::{AskId, Reply, asking, reply};
 use slipgate_proto::admin::{NotTaken, REFUSALS_MAX, SendReport};
 
+/// Whether and how a tool waits for what becomes of its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Not at all.
+    No,
+    /// Until their entities have gone past them, at most so long: for whoever knows that they are taken. They are plain messages, and
+    /// nobody replies.
+    Passed(Duration),
+    /// For that, at most so long.
+    Outcome(Duration),
+    /// For the answers too.
+    Answer(Duration),
+}
+
 /// What became of a batch.
 #[derive(Debug)]
 pub struct Sent {
     /// The counts.
     pub report: SendReport,
-    /// What came back to the messages, by their positions: payloads that [`reply`] reads. As many as
-    /// [`REPLY_BYTES`] hold.
+    /// What came back to the messages, by their positions, where answers were waited for: payloads that [`reply`] reads.
     pub replies: BTreeMap<u32, Payload>,
 }
 
@@ -34,32 +47,51 @@ pub struct Sent {
 pub(super) struct Batch {
     report: SendReport,
     messages: Vec<(u32, OnlineId)>,
-    /// Whether replies are expected.
-    asks: bool,
+    waiting: Waiting,
     until: Now,
-    replies: BTreeMap<usize, Payload>,
-    reply_bytes: usize,
-    /// What is applied and has no reply yet, and until when that is waited for.
+    said: BTreeMap<usize, Said>,
+    replies: BTreeMap<u32, Payload>,
+    /// What the entities have gone past and have not replied to.
     unanswered: BTreeMap<usize, Now>,
+}
+
+/// What an entity has said to a message.
+#[derive(Debug)]
+enum Said {
+    Taken,
+    Refused(String),
 }
 
 impl Batch {
     /// Messages of which nothing is known: their positions in the request, and to whom they go.
-    pub(super) fn new(messages: Vec<(u32, OnlineId)>, wait: Option<Duration>, blank: SendReport, now: Now) -> Self {
+    pub(super) fn new(messages: Vec<(u32, OnlineId)>, waiting: Waiting, blank: SendReport, now: Now) -> Self {
+        let wait = match waiting {
+            Waiting::No => Duration::ZERO,
+            Waiting::Passed(wait) | Waiting::Outcome(wait) | Waiting::Answer(wait) => wait,
+        };
         Self {
             report: blank,
             messages,
-            asks: wait.is_some(),
-            until: now + wait.unwrap_or_default(),
+            waiting,
+            until: now + wait,
+            said: BTreeMap::new(),
             replies: BTreeMap::new(),
-            reply_bytes: 0,
             unanswered: BTreeMap::new(),
         }
     }
 
     /// The payload as it is sent under a ticket.
     pub(super) fn payload(&self, router::Ticket(ticket): router::Ticket, payload: Payload) -> Payload {
-        if self.asks { asking(&payload, AskId(ticket)).map_or(payload, Into::into) } else { payload }
+        let ask = match self.waiting {
+            Waiting::No | Waiting::Passed(_) => return payload,
+            Waiting::Outcome(_) => AskId(ticket | AskId::NO_ANSWER),
+            Waiting::Answer(_) => AskId(ticket),
+        };
+        asking(&payload, ask).map_or(payload, Into::into)
+    }
+
+    fn asks(&self) -> bool {
+        matches!(self.waiting, Waiting::Outcome(_) | Waiting::Answer(_))
     }
 
     pub(super) fn accept(&mut self) {
@@ -80,68 +112,86 @@ impl Batch {
     }
 
     /// The entity has gone past the message.
-    pub(super) fn applied(&mut self, index: usize, now: Now) {
-        if self.asks && !self.replies.contains_key(&index) {
+    pub(super) fn passed(&mut self, index: usize, now: Now) {
+        if !self.asks() {
+            self.count(|report| &mut report.applied);
+        } else if !self.settle(index) {
             self.unanswered.insert(index, now + REPLY_WAIT);
-        } else {
-            self.settle(index);
         }
     }
 
-    /// The message has ended, and is counted so.
-    pub(super) fn ended(&mut self, count: impl FnOnce(&mut SendReport) -> &mut u32) {
-        self.report.open -= 1;
-        *count(&mut self.report) += 1;
+    /// The message has ended otherwise, and is counted so; unless its entity has said what became of it.
+    pub(super) fn ended(&mut self, index: usize, count: impl FnOnce(&mut SendReport) -> &mut u32) {
+        if !self.settle(index) {
+            self.count(count);
+        }
     }
 
     /// An entity has said something to a message of the batch. What nobody waits for, or somebody else says, is left out.
     pub(super) fn replied(&mut self, index: usize, from: OnlineId, payload: Payload) {
-        let is_its = self.messages.get(index).is_some_and(|(_, entity)| *entity == from);
-        let bytes = self.reply_bytes + payload.len();
-        if !self.asks || !is_its || self.replies.contains_key(&index) || bytes > REPLY_BYTES {
+        let Some(&(position, entity)) = self.messages.get(index) else { return };
+        if !self.asks() || entity != from || self.said.contains_key(&index) {
             return;
         }
-        self.reply_bytes = bytes;
-        self.replies.insert(index, payload);
+        let said = match reply(&payload) {
+            Some((_, Reply::Answer { .. } | Reply::Done)) => Said::Taken,
+            Some((_, Reply::Refused(why))) => Said::Refused(why.chars().take(WHY_CHARS).collect()),
+            None => return,
+        };
+        if matches!(self.waiting, Waiting::Answer(_)) && payload.len() <= REPLY_BYTES {
+            self.replies.insert(position, payload);
+        }
+        self.said.insert(index, said);
         if self.unanswered.remove(&index).is_some() {
             self.settle(index);
         }
     }
 
-    fn settle(&mut self, index: usize) {
-        match self.replies.get(&index).and_then(|payload| reply(payload)) {
-            Some((_, Reply::Refused(why))) => {
-                self.ended(|report| &mut report.refused);
+    /// Counts a message by what its entity has said, if it has.
+    fn settle(&mut self, index: usize) -> bool {
+        let at = self.messages[index].0;
+        match self.said.get_mut(&index) {
+            None => return false,
+            Some(Said::Taken) => self.count(|report| &mut report.applied),
+            Some(Said::Refused(why)) => {
+                let why = std::mem::take(why);
+                self.count(|report| &mut report.refused);
                 if self.report.refusals.len() < REFUSALS_MAX {
-                    let why = why.chars().take(WHY_CHARS).collect();
-                    self.report.refusals.push(NotTaken { at: self.messages[index].0, why });
+                    self.report.refusals.push(NotTaken { at, why });
                 }
             }
-            Some((_, Reply::Answer { .. })) | None => self.ended(|report| &mut report.applied),
         }
+        true
     }
 
-    /// Whether there is nothing more to wait for.
-    pub(super) fn is_over(&mut self, now: Now) -> bool {
-        let late: Vec<_> = self.unanswered.extract_if(.., |_, until| *until <= now).collect();
-        late.into_iter().for_each(|(index, _)| self.settle(index));
-        self.report.open == 0 || self.until <= now
+    fn count(&mut self, count: impl FnOnce(&mut SendReport) -> &mut u32) {
+        self.report.open -= 1;
+        *count(&mut self.report) += 1;
+    }
+
+    /// Whether a reply is still waited for to what an entity has gone past.
+    pub(super) fn awaits_reply(&self) -> bool {
+        !self.unanswered.is_empty()
+    }
+
+    /// Whether there is nothing more to wait for: all has ended, or only that is open to which no reply has come in time.
+    pub(super) fn is_over(&self, now: Now) -> bool {
+        let all_passed = self.report.open as usize == self.unanswered.len();
+        let is_lost = || self.unanswered.values().all(|until| *until <= now);
+        self.report.open == 0 || self.until <= now || all_passed && is_lost()
     }
 
     /// How it stands.
-    pub(super) fn sent(mut self) -> Sent {
-        for index in std::mem::take(&mut self.unanswered).into_keys() {
-            self.settle(index);
-        }
-        let replies = self.replies.into_iter().map(|(index, payload)| (self.messages[index].0, payload));
-        Sent { report: self.report, replies: replies.collect() }
+    pub(super) fn sent(self) -> Sent {
+        Sent { report: self.report, replies: self.replies }
     }
 }
 
-/// Of the replies to a batch that are kept.
-pub const REPLY_BYTES: usize = 256 << 10;
-/// How long a reply is waited for behind the acknowledgement: one that is not lost takes a little longer at most.
-const REPLY_WAIT: Duration = Duration::from_secs(1);
+/// The largest reply: what fits into a message, with room for what is around it.
+pub const REPLY_BYTES: usize = 60 << 10;
+/// How long a reply is waited for behind the acknowledgement: one that is not lost takes a little longer, unless much waits
+/// in front of it.
+const REPLY_WAIT: Duration = Duration::from_secs(3);
 /// Characters of why a message was not taken.
 const WHY_CHARS: usize = 300;
 
@@ -159,7 +209,7 @@ mod tests {
 
     fn batch(count: u32) -> Batch {
         let messages = (0..count).map(|position| (position, entity(1))).collect();
-        let mut batch = Batch::new(messages, Some(LONG), SendReport::default(), Now(0));
+        let mut batch = Batch::new(messages, Waiting::Answer(LONG), SendReport::default(), Now(0));
         (0..count).for_each(|_| batch.accept());
         batch
     }
@@ -176,11 +226,11 @@ mod tests {
     fn a_message_is_applied_once_its_answer_is_there_whichever_comes_first() {
         let mut batch = batch(2);
         batch.replied(0, entity(1), answer());
-        batch.applied(0, Now(0));
-        batch.applied(1, Now(0));
-        assert!(!batch.is_over(Now(0)));
+        batch.passed(0, Now(0));
+        batch.passed(1, Now(0));
+        assert!(!batch.is_over(Now(0)) && batch.awaits_reply());
         batch.replied(1, entity(1), answer());
-        assert!(batch.is_over(Now(0)));
+        assert!(batch.is_over(Now(0)) && !batch.awaits_reply());
         let Sent { report, replies } = batch.sent();
         assert_eq!((report.applied, report.open, replies.len()), (2, 0, 2));
     }
@@ -188,9 +238,9 @@ mod tests {
     #[test]
     fn a_message_that_was_not_taken_is_not_counted_as_applied_and_its_reason_is_told() {
         let mut batch = batch(2);
-        batch.applied(0, Now(0));
+        batch.passed(0, Now(0));
         batch.replied(0, entity(1), refusal());
-        batch.applied(1, Now(0));
+        batch.passed(1, Now(0));
         batch.replied(1, entity(1), answer());
         let Sent { report, .. } = batch.sent();
         assert_eq!((report.applied, report.refused, report.open), (1, 1, 0));
@@ -198,34 +248,71 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_lost_is_waited_for_a_while_and_its_message_was_applied() {
+    fn what_the_entity_has_gone_past_is_open_as_long_as_it_has_not_said_whether_it_took_it() {
         let mut batch = batch(1);
-        batch.applied(0, Now(5));
+        batch.passed(0, Now(5));
         assert!(!batch.is_over(Now(5)));
         assert!(batch.is_over(Now(5) + REPLY_WAIT));
         let Sent { report, replies } = batch.sent();
-        assert_eq!((report.applied, report.open, replies.len()), (1, 0, 0));
+        assert_eq!((report.applied, report.open, replies.len()), (0, 1, 0));
     }
 
     #[test]
-    fn what_is_applied_at_the_end_of_the_time_counts_and_what_is_open_stays_so() {
+    fn a_reply_that_is_lost_does_not_end_a_batch_of_which_something_is_under_way() {
         let mut batch = batch(2);
-        batch.applied(0, Now(0) + LONG);
+        batch.passed(0, Now(0));
+        assert!(!batch.is_over(Now(0) + REPLY_WAIT * 2));
         assert!(batch.is_over(Now(0) + LONG));
-        let Sent { report, .. } = batch.sent();
-        assert_eq!((report.applied, report.open), (1, 1));
     }
 
     #[test]
-    fn nobody_else_answers_for_an_entity_and_nobody_twice_or_without_bound() {
+    fn refusals_are_counted_however_much_others_have_answered() {
+        let mut batch = batch(1_024);
+        let large: Payload = [&answer()[..], &[0; REPLY_BYTES]].concat().into();
+        for index in 0..1_024 {
+            batch.replied(index, entity(1), if index < 900 { large.clone() } else { refusal() });
+            batch.passed(index, Now(0));
+        }
+        assert!(batch.is_over(Now(0)));
+        let Sent { report, replies } = batch.sent();
+        assert_eq!((report.applied, report.refused, report.refusals.len()), (900, 124, REFUSALS_MAX));
+        assert_eq!(replies.len(), 124, "what is too large is not kept");
+    }
+
+    #[test]
+    fn an_answer_says_that_it_was_taken_even_if_the_entity_is_gone_before_the_acknowledgement() {
+        let mut batch = batch(2);
+        batch.replied(0, entity(1), answer());
+        batch.ended(0, |report| &mut report.dead);
+        batch.ended(1, |report| &mut report.dead);
+        let Sent { report, .. } = batch.sent();
+        assert_eq!((report.applied, report.dead), (1, 1));
+    }
+
+    #[test]
+    fn nobody_else_answers_for_an_entity_and_nobody_twice() {
         let mut batch = batch(2);
         batch.replied(0, entity(2), answer());
         batch.replied(7, entity(1), answer());
         batch.replied(0, entity(1), answer());
         batch.replied(0, entity(1), refusal());
-        batch.replied(1, entity(1), vec![3; REPLY_BYTES].into());
-        batch.applied(0, Now(0));
+        batch.replied(1, entity(1), [9; 4].as_slice().into());
+        batch.passed(0, Now(0));
         let Sent { report, replies } = batch.sent();
         assert_eq!((report.applied, report.refused, replies.len()), (1, 0, 1));
+    }
+
+    #[test]
+    fn whoever_waits_for_no_outcome_sends_plain_messages_and_whoever_wants_no_answer_says_so() {
+        let plain = [1, 0, 0, 0, 0];
+        let ticket = router::Ticket(9);
+        let of = |waiting| Batch::new(vec![(0, entity(1))], waiting, SendReport::default(), Now(0));
+        assert_eq!(&*of(Waiting::No).payload(ticket, plain.as_slice().into()), plain);
+        assert_eq!(of(Waiting::Outcome(LONG)).payload(ticket, plain.as_slice().into())[8], 0x80);
+        let mut batch = of(Waiting::Outcome(LONG));
+        batch.accept();
+        batch.replied(0, entity(1), answer());
+        batch.passed(0, Now(0));
+        assert_eq!((batch.report.applied, batch.replies.len()), (1, 0));
     }
 }

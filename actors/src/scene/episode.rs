@@ -35,7 +35,21 @@ pub(super) enum What {
     Unparked,
 }
 
+/// A text of game code, for as many of them as a chronicle keeps.
+pub(super) fn clipped(text: &str) -> String {
+    text.chars().take(TEXT_CHARS).collect()
+}
+
+/// Characters of what game code says.
+const TEXT_CHARS: usize = 300;
+
 impl Episode {
+    /// That an entity lives.
+    #[cfg(test)]
+    pub(crate) fn spawned(who: Arc<Description>, scene: Arc<str>, unix_ms: u64) -> Self {
+        Self { who, what: What::Spawned, scene, unix_ms }
+    }
+
     /// The event for watchers, without node and number.
     #[must_use]
     pub fn event(&self) -> Event {

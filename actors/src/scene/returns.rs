@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use slipgate_cluster::message::{Control, Message as Said, Payload};
 use slipgate_cluster::{Envelope, Now, Place};
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::{Effect, Returned};
+use slipgate_entity::game::{Effect, Returned, reply, without_answer};
 
 use super::SceneActor;
+use crate::router::REPLY_BYTES;
 
 /// A message that came back: whose it is, whom it was for, and why.
 pub(super) type Bounced = (OnlineId, OnlineId, Payload, Returned);
@@ -47,6 +48,9 @@ impl SceneActor {
     pub(super) fn reply(&mut self, entity: OnlineId, to: Place, effects: &mut Vec<Effect>) {
         for effect in effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })) {
             let Effect::Reply { payload } = effect else { continue };
+            let is_wanted = |payload: &[u8]| reply(payload).is_some_and(|(ask, _)| ask.wants_answer());
+            let fits = payload.len() <= REPLY_BYTES && is_wanted(&payload);
+            let payload = if fits { payload } else { without_answer(payload) };
             let message = Said::Control(Control::Reply { entity, payload: payload.into() });
             self.letters.push(Envelope { from: self.me.into(), to, message });
         }

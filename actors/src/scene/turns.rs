@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use super::SceneActor;
 use super::bodies::{NotApplied, Panicked, Turned};
-use super::episode::What;
+use super::episode::{What, clipped};
 use super::question::Asker;
 use super::story::{explain, outcome_word};
 
@@ -330,7 +330,7 @@ impl SceneActor {
                 self.news_of(entity);
             }
             Err(reason) => {
-                self.tell_life(entity, What::Unfit(reason.clone()));
+                self.tell_life(entity, What::Unfit(clipped(&reason)));
                 let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
                 tracing::warn!(
                     event = "entity.unfit", entity = %entity, label, r#type = self.bodies.type_name(entity),
@@ -424,7 +424,7 @@ impl SceneActor {
             message_kind = kind, r#where = panic.place,
             "{why}; {next}"
         );
-        self.tell_life(entity, What::Panicked(why.clone()));
+        self.tell_life(entity, What::Panicked(clipped(&why)));
         Parked { why, since_ms: self.around.clock.unix_ms() }
     }
 }

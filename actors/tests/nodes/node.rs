@@ -21,7 +21,7 @@ use slipgate_actors::link::dial::Caller;
 use slipgate_actors::mailbox::Mailbox;
 use slipgate_actors::member::{self, MemberActor};
 use slipgate_actors::post::Post;
-use slipgate_actors::router::{RouterActor, SendBatch};
+use slipgate_actors::router::{RouterActor, SendBatch, Waiting};
 use slipgate_actors::scene::{AskScene, MoveOrder, Question, SceneActor, SpawnOrder};
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::SceneKeeper;
@@ -170,7 +170,8 @@ impl Node {
         wait: Option<Duration>,
     ) -> impl Future<Output = SendReport> + use<> {
         let (reply, report) = oneshot::channel();
-        self.router.tell(SendBatch { messages, wait, reply });
+        let waiting = wait.map_or(Waiting::No, Waiting::Outcome);
+        self.router.tell(SendBatch { messages, waiting, reply });
         async { report.await.expect("the router answers").report }
     }
 }

@@ -21,8 +21,8 @@ use crate::Record;
 pub(super) struct Records {
     range: RangeId,
     kept: BTreeMap<u32, Record>,
-    /// The first counter that was not given out here; none where that is not done.
-    next: Option<u32>,
+    /// The first counter that was not given out here, above all if all were; none where that is not done.
+    next: Option<u64>,
     absent: Record,
     /// Whether an id without a record is what absence means; if not, nothing is known yet.
     complete: bool,
@@ -58,7 +58,8 @@ impl Records {
 
     /// What is said of the id under a counter.
     pub(super) fn word(&self, counter: u32) -> Record {
-        let of_absence = || if self.next.is_some_and(|next| counter < next) { Record::dead() } else { self.absent };
+        let of_absence =
+            || if self.next.is_some_and(|next| u64::from(counter) < next) { Record::dead() } else { self.absent };
         self.get(counter).unwrap_or_else(of_absence)
     }
 
@@ -74,8 +75,12 @@ impl Records {
     /// If it was given out before, or one after it: they come in sequence, from this node's own stock.
     pub(super) fn give_out(&mut self, counter: u32, record: Record) {
         let next = self.next.as_mut().expect("ids are given out at the first home of their range");
-        assert!(*next <= counter, "expected {} to be fresh, but {next} is next", OnlineId::new(self.range, counter));
-        *next = counter.saturating_add(1);
+        assert!(
+            *next <= counter.into(),
+            "expected {} to be fresh, but {next} is next",
+            OnlineId::new(self.range, counter)
+        );
+        *next = u64::from(counter) + 1;
         self.kept.insert(counter, record);
     }
 

@@ -135,6 +135,17 @@ fn dead_is_final_and_costs_nothing_and_an_id_that_was_never_given_out_is_dead() 
 }
 
 #[test]
+fn the_last_id_of_a_range_is_dead_when_it_is_and_not_given_out_again() {
+    let mut directory = directory();
+    let last = OnlineId::new(RANGE, u32::MAX);
+    directory.handle(Input::Registered { entity: last, owner: own(1, 1), label: None }, Now(0), &mut Vec::new());
+    let new = Record::registered(own(1, 1)).changed_to(None);
+    let (owner, epoch, nonce) = (own(1, 1), Epoch::FIRST, Nonce(9));
+    let told = ask(&mut directory, own(1, 1), Control::Cas { entity: last, owner, epoch, new, nonce });
+    assert_eq!(told, [(own(1, 1).into(), Record::dead())]);
+}
+
+#[test]
 fn what_is_said_of_the_dead_is_above_all_that_was_said_while_they_lived() {
     let mut directory = directory();
     let last = Record { epoch: Epoch::new(0, u32::MAX - 3), ..Record::registered(own(1, 1)) };

@@ -86,7 +86,8 @@ impl Witness {
         // Once for a batch, whose ranges are as many as a peer likes.
         let mut room = self.room_for(from);
         for news in news.into_iter().filter(is_of_home) {
-            self.note(from, news, &mut room);
+            let is_named = view.homes.contains_key(&news.range);
+            self.note(from, news, is_named, &mut room);
         }
         self.rosters.retain(|_, known| !known.living.is_empty());
         true
@@ -98,8 +99,14 @@ impl Witness {
         ROSTER_ROWS.saturating_sub(self.len()).min((ROSTER_ROWS / 2).saturating_sub(own.sum()))
     }
 
-    fn note(&mut self, home: Session, RosterNews { range, term, born, dead }: RosterNews, room: &mut usize) {
-        let known = self.rosters.entry((range, term)).or_insert_with(|| Known { home, living: BTreeMap::new() });
+    /// `is_named` says whether the view names the home. Whoever spoke before it did, in its place, is not believed any more.
+    fn note(&mut self, home: Session, news: RosterNews, is_named: bool, room: &mut usize) {
+        let RosterNews { range, term, born, dead } = news;
+        let fresh = || Known { home, living: BTreeMap::new() };
+        let known = self.rosters.entry((range, term)).or_insert_with(fresh);
+        if known.home != home && is_named {
+            *known = fresh();
+        }
         if known.home != home {
             return;
         }
@@ -162,6 +169,15 @@ mod tests {
         assert_eq!(witness.len(), ROSTER_ROWS / 2);
         assert!(witness.take(session(2), births(2, 10), &view));
         assert_eq!(witness.len(), ROSTER_ROWS / 2 + 10);
+    }
+
+    #[test]
+    fn whoever_told_of_a_range_before_the_view_did_does_not_keep_its_home_from_telling() {
+        let (mut witness, nobody) = (Witness::default(), View::default());
+        assert!(witness.take(session(1), births(2, 1), &nobody));
+        assert!(witness.take(session(2), births(2, 10), &view(2)));
+        assert_eq!(witness.len(), 10);
+        assert!(witness.rosters.values().all(|known| known.home == session(2)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | ask | 2 | ask id u64 LE, tag | the message |
 //! | answer | 3 | ask id, tag of the message that asked | the answer |
 //! | refused | 4 | ask id, or 0 for a plain message, tag | why, as text |
+//! | done | 5 | ask id, tag of the message that asked | none: it was applied, and the answer is left out |
 //!
 //! Arguments are a part in the words of the [`codec`]: no version byte, to the end of the payload.
 //! A [`Tag`] is FNV-1a of the message's name. Tags that collide are found when the types are put together.
@@ -105,6 +106,8 @@ pub enum Reply<'p> {
         /// The answer's bytes.
         bytes: &'p [u8],
     },
+    /// The message was applied, and its answer was left out: nobody wants it, or it is too large.
+    Done,
     /// The entity did not take the message, for the reason given. It was not applied.
     Refused(String),
 }
@@ -210,6 +213,7 @@ pub(crate) enum Form {
     Ask(AskId),
     Answer(AskId),
     Refused(Option<AskId>),
+    Done(AskId),
 }
 
 impl<'p> Envelope<'p> {
@@ -225,6 +229,7 @@ impl<'p> Envelope<'p> {
                 ASK => Form::Ask(AskId(id)),
                 ANSWER => Form::Answer(AskId(id)),
                 REFUSED => Form::Refused((id != 0).then_some(AskId(id))),
+                DONE => Form::Done(AskId(id)),
                 _ => return None,
             };
             (form, rest)
@@ -246,6 +251,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(form: Form, tag: Tag, arguments: &T) 
         Form::Ask(id) => (ASK, Some(id)),
         Form::Answer(id) => (ANSWER, Some(id)),
         Form::Refused(id) => (REFUSED, Some(id.unwrap_or(AskId(0)))),
+        Form::Done(id) => (DONE, Some(id)),
     };
     bytes.push(kind);
     bytes.extend(ask.into_iter().flat_map(|AskId(id)| id.to_le_bytes()));
@@ -264,6 +270,17 @@ pub(crate) fn write<T: Serialize + ?Sized>(form: Form, tag: Tag, arguments: &T) 
 #[must_use]
 pub fn payload<M: Message>(message: &M) -> Vec<u8> {
     write(Form::Message, const { Tag::of(M::NAME) }, message)
+}
+
+impl AskId {
+    /// Set in the number of an ask whose answer nobody wants: only whether it was applied.
+    pub const NO_ANSWER: u64 = 1 << 63;
+
+    /// Whether anybody wants the answer.
+    #[must_use]
+    pub fn wants_answer(self) -> bool {
+        self.0 & Self::NO_ANSWER == 0
+    }
 }
 
 /// Bytes that an ask has beyond the plain message.
@@ -300,7 +317,17 @@ pub fn reply(payload: &[u8]) -> Option<(AskId, Reply<'_>)> {
     match form {
         Form::Answer(id) => Some((id, Reply::Answer { tag, bytes: arguments })),
         Form::Refused(Some(id)) => Some((id, Reply::Refused(codec::decode_part(arguments).ok()?))),
+        Form::Done(id) => Some((id, Reply::Done)),
         Form::Message | Form::Ask(_) | Form::Refused(None) => None,
+    }
+}
+
+/// The same reply without its answer, if it has one: what was asked is done.
+#[must_use]
+pub fn without_answer(reply: Vec<u8>) -> Vec<u8> {
+    match Envelope::read(&reply) {
+        Some(Envelope { form: Form::Answer(id), tag, .. }) => write(Form::Done(id), tag, &()),
+        Some(_) | None => reply,
     }
 }
 
@@ -308,6 +335,7 @@ const MESSAGE: u8 = 1;
 const ASK: u8 = 2;
 const ANSWER: u8 = 3;
 const REFUSED: u8 = 4;
+const DONE: u8 = 5;
 
 #[cfg(test)]
 mod tests {
@@ -345,7 +373,7 @@ mod tests {
     #[test]
     fn bytes_of_no_form_are_no_payload() {
         assert_eq!(Envelope::read(&[]), None);
-        assert_eq!(Envelope::read(&[5; 20]), None);
+        assert_eq!(Envelope::read(&[6; 20]), None);
         assert_eq!(Envelope::read(&[0; 20]), None);
     }
 

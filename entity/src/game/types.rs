@@ -274,7 +274,9 @@ impl Types {
     pub fn kind_of(&self, payload: &[u8]) -> Option<&'static str> {
         let envelope = Envelope::read(payload)?;
         match envelope.form {
-            Form::Message | Form::Ask(_) | Form::Answer(_) | Form::Refused(_) => self.message(envelope.tag),
+            Form::Message | Form::Ask(_) | Form::Answer(_) | Form::Refused(_) | Form::Done(_) => {
+                self.message(envelope.tag)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use slipgate_entity::game::doc::{Health, Hit, Player};
 use slipgate_entity::game::{
     AskError, AskId, Audience, Behaviour, Body, CallError, Caller, Callers, Component, Context, Effect, Entity, Full,
     Handlers, Level, Position, Reply, Returned, ReturnedMessage, SceneRef, Tag, Types, asking, payload, reply,
+    without_answer,
 };
 use slipgate_entity::{LookupError, OnlineId, PlayerId};
 
@@ -198,10 +199,15 @@ fn a_tool_that_asks_hears_the_answer_or_why_there_is_none_and_nothing_if_it_does
     assert_eq!(stage.types.describe_answer(tag, bytes), Ok(serde_json::json!(90)));
     assert!(stage.types.describe_answer(tag, &[]).is_err());
 
+    let done = without_answer(answer.clone());
+    assert_eq!(reply(&done), Some((AskId(7), Reply::Done)));
+    assert!(matches!(stage.bytes(&mut knight, Caller::Tool, &done), Err(CallError::NoMessage)));
+
     let secret = asking(&payload(&Secret {}), AskId(8)).expect("a plain message");
     stage.bytes(&mut knight, Caller::Tool, &secret).expect_err("for clients");
     let [Effect::Reply { payload: refusal }] = &stage.effects()[..] else { panic!("expected a reply alone") };
     assert_eq!(reply(refusal), Some((AskId(8), Reply::Refused("secret is not for Tool".to_owned()))));
+    assert_eq!(without_answer(refusal.clone()), *refusal, "why it was not taken is never left out");
     assert_eq!((asking(&secret, AskId(9)), reply(&secret), reply(b"")), (None, None, None));
 }
 

@@ -73,7 +73,7 @@ mod tests {
         for answer in ["null", "\"hi\"", "7", "{\"hp\":3}"] {
             let sent = SendReport::default();
             let (entity, message, answer) = ("1.0".to_owned(), "greet".to_owned(), answer.to_owned());
-            let report = AskReport { entity, message, sent, answered: true, answer };
+            let report = AskReport { entity, message, sent, answered: true, answer, why: None };
             let json = serde_json::to_string(&report).expect("plain data");
             assert_eq!(serde_json::from_str::<AskReport>(&json).expect("a report"), report);
             let bytes = codec::encode(&report).expect("small");

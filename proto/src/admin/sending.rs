@@ -67,9 +67,12 @@ pub struct AskReport {
     pub sent: SendReport,
     /// Whether there is an answer: not if the message was not applied, or the answer was lost on its way.
     pub answered: bool,
-    /// What its handler answered, as JSON text; `null` if there is none.
+    /// What its handler answered, as JSON text; `null` if there is none. Its bytes, as a list of numbers, if that was
+    /// asked for.
     #[serde(with = "json_text::whole")]
     pub answer: String,
+    /// Why there is no answer, though the message was applied: it is too large, or cannot be told as JSON.
+    pub why: Option<String>,
 }
 
 /// Refusals that a report tells the reasons of.

@@ -49,7 +49,7 @@ fn every_question_has_its_bytes() {
         vector("question.open_scene", &open),
         vector("question.close_scene", &close),
         vector("question.unpark", &Question::Unpark { entity: text("3.5"), timeout_ms }),
-        vector("question.ask", &Question::Ask { via: None, message: outgoing, timeout_ms }),
+        vector("question.ask", &Question::Ask { via: None, message: outgoing, raw: false, timeout_ms }),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
@@ -94,6 +94,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             sent: SendReport { accepted: 1, applied: 1, ..SendReport::default() },
             answered: true,
             answer: "7".into(),
+            why: None,
         }),
     ];
     let names = [

@@ -84,6 +84,8 @@ impl Body {
             Form::Ask(id) => Some(id),
             Form::Answer(id) => return self.answered(id, caller, Ok(envelope.arguments), world, effects),
             Form::Refused(id) => return self.refused(id, caller, envelope, world, effects),
+            // Tools alone hear that.
+            Form::Done(_) => return Err(CallError::NoMessage),
         };
         let result = self.dispatch(caller, envelope, ask, world, effects);
         if let Err(error) = &result {
