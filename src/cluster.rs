@@ -29,6 +29,7 @@ mod scene;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -263,7 +264,9 @@ fn log(level: &str, manager: &str) -> Result<(), StartError> {
 }
 
 /// Why a cluster did not start. Nodes that ran already stop by themselves.
-#[derive(Debug, Error)]
+///
+/// Its `Debug` is what it says, so that a `main` that returns it can be read.
+#[derive(Error)]
 pub enum StartError {
     /// No node was declared: `.node("n1", ["forest"])`.
     #[error("a cluster needs a node")]
@@ -294,4 +297,10 @@ pub enum StartError {
         /// Why not.
         source: NodeError,
     },
+}
+
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

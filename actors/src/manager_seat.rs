@@ -296,7 +296,7 @@ fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
             event = "node.dead",
             peer = %name(*session),
             incarnation = session.incarnation.0,
-            "life {} of {} is over for good; what it held is lost",
+            "life {} of {} is over for good; whatever it still held is lost",
             session.incarnation.0,
             name(*session)
         ),

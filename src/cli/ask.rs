@@ -17,7 +17,7 @@ pub struct AskArgs {
     /// An id, a unique prefix of one, or a unique label
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
-    /// Name of the message, as the type declares it
+    /// Name of the message, as the type declares it; `slipgate schema export` has them
     pub name: String,
     /// Its arguments as JSON
     #[arg(value_name = "JSON", default_value = "{}", value_parser = json)]

@@ -16,7 +16,7 @@ pub struct SendArgs {
     /// An id, a unique prefix of one, or a unique label
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub entity: String,
-    /// Name of the message, as the type declares it: `step`, `hit`, `note`, `greet`, `stumble`
+    /// Name of the message, as the type declares it; `slipgate schema export` has them
     pub name: String,
     /// Its arguments as JSON
     #[arg(value_name = "JSON", default_value = "{}", value_parser = json)]

@@ -14,7 +14,7 @@ use crate::client::{Client, segment};
 /// Options of `spawn`.
 #[derive(Args, Clone, Debug)]
 pub struct SpawnArgs {
-    /// Type of the entity, as it was registered: `walker`
+    /// Type of the entity, as it was registered; `slipgate schema export` has them
     #[arg(value_name = "TYPE")]
     pub type_name: String,
     /// Name or number of the scene

@@ -14,7 +14,7 @@ use crate::client::{Client, segment};
 pub enum Watched {
     /// Moves alone
     Moves,
-    /// Spawns, despawns and panics alone
+    /// Spawns, despawns, panics, and who was unparked after one, alone
     Entities,
     /// Nodes and links alone
     Nodes,

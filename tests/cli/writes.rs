@@ -136,7 +136,7 @@ fn a_despawned_entity_is_dead_to_every_command() {
     let entity = cluster.spawn("tower", "mayfly");
     assert_eq!(cluster.ask(&["despawn", "mayfly"]).ends(0).out, "mayfly is gone from tower@n3\n");
     let gone = format!(
-        "error: {entity} is gone: it was despawned, or lost with its node\n  \
+        "error: {entity} is gone: it was despawned\n  \
          it is nowhere, and its id is never given out again\n  try:  slipgate entities\n"
     );
     cluster.ask(&["show", &entity]).fails(3, &gone);

@@ -31,6 +31,14 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost").expect("a list");
     let named: Vec<_> = lost.iter().map(|row| (row.entity.clone(), row.label.clone(), row.scene.clone())).collect();
     assert_eq!(named, [(ann.clone(), Some("ann".to_owned()), "keep".to_owned())]);
+    for (name, text) in [
+        ("ann", format!("ann ({ann}) is gone: it was lost with n3")),
+        (&*ann, format!("{ann} is gone: it was lost with its node")),
+    ] {
+        let told = nodes[0].client().get::<EntityReport>(&format!("/api/v1/entities/{name}")).expect_err("she is gone");
+        let CallError::Problem(problem) = told else { panic!("expected a problem, got {told}") };
+        assert_eq!((problem.text, problem.hint.as_deref()), (text, Some("slipgate entities --lost")));
+    }
     let shown: EntityReport =
         nodes[0].client().get(&format!("/api/v1/entities/{bob}")).expect("he is found all the same");
     assert_eq!((shown.scene.as_str(), shown.node.as_str()), ("harbor", "n2"));

@@ -192,7 +192,7 @@ impl Office {
     }
 
     /// What every node has to say. Of one that is dead nothing is missing: there is nothing any more.
-    async fn gather<T>(
+    pub(super) async fn gather<T>(
         self: &Rc<Self>,
         question: impl Fn(&Member) -> Question,
         rows_in: impl Fn(Answer) -> Option<Vec<T>>,
@@ -224,9 +224,9 @@ impl Office {
 }
 
 /// Rows of all who answered, and the names of those who did not.
-struct Gathered<T> {
-    rows: Vec<T>,
-    silent: Vec<String>,
+pub(super) struct Gathered<T> {
+    pub(super) rows: Vec<T>,
+    pub(super) silent: Vec<String>,
 }
 
 impl<T> Gathered<T> {
@@ -241,11 +241,11 @@ impl<T> Gathered<T> {
     }
 }
 
-fn entities_in(answer: Answer) -> Option<Vec<EntityRow>> {
+pub(super) fn entities_in(answer: Answer) -> Option<Vec<EntityRow>> {
     if let Answer::Entities(rows) = answer { Some(rows) } else { None }
 }
 
-fn lost_in(answer: Answer) -> Option<Vec<LostRow>> {
+pub(super) fn lost_in(answer: Answer) -> Option<Vec<LostRow>> {
     if let Answer::Lost(rows) = answer { Some(rows) } else { None }
 }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 use slipgate_cluster::view::{Member, ScenePlacement, View};
 use slipgate_cluster::{NodeName, Own, Record};
 use slipgate_entity::{OnlineId, SceneId};
-use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question};
+use slipgate_proto::admin::{Answer, EntityRow, LostRow, Problem, ProblemKind, Question};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::Office;
+use super::entities::{Gathered, entities_in, lost_in};
 use crate::member::CatchUp;
 
 /// An entity, and how to speak of it. Prints as `ann (1.4)`, or `1.4` where only the id is known.
@@ -41,7 +42,7 @@ impl Office {
             return match self.record(entity).await {
                 Ok(Some(Record { owner: Some(_), .. })) => Ok(Named { entity, label: None }),
                 Ok(Some(record)) if record == Record::never() => Err(not_born(entity)),
-                Ok(Some(_)) => Err(dead(entity)),
+                Ok(Some(record)) => Err(dead(entity, &record)),
                 Ok(None) => Err(unknown_entity(text)),
                 Err(problem) => match self.find(entity).await {
                     Some((_, row)) => Ok(Named { entity, label: row.label }),
@@ -49,14 +50,8 @@ impl Office {
                 },
             };
         }
-        let (mut rows, mut silent) = (Vec::new(), Vec::new());
         let find = |_: &Member| Question::Find { text: text.to_owned(), limit: CANDIDATES };
-        for (member, answer) in self.ask_all(find).await {
-            match answer {
-                Ok(Answer::Entities(found)) => rows.extend(found),
-                Ok(_) | Err(_) => silent.push(member.name),
-            }
-        }
+        let Gathered { mut rows, silent } = self.gather(find, entities_in).await;
         rows.sort_by(|a, b| a.entity.cmp(&b.entity));
         rows.dedup_by(|a, b| a.entity == b.entity);
         let labelled: Vec<_> = rows.iter().filter(|row| row.label.as_deref() == Some(text)).collect();
@@ -66,7 +61,11 @@ impl Office {
                 let entity = row.entity.parse().map_err(|_| unknown_entity(text))?;
                 Ok(Named { entity, label: row.label.clone() })
             }
-            [] if silent.is_empty() => Err(unknown_entity(text)),
+            [] if silent.is_empty() => {
+                let lost = self.gather(|_| Question::Lost { limit: LOST_MAX }, lost_in).await.rows;
+                let labelled = lost.into_iter().find(|row| row.label.as_deref() == Some(text));
+                Err(labelled.map_or_else(|| unknown_entity(text), |row| lost_by_name(text, &row)))
+            }
             [] => Err(perhaps_elsewhere(text, &silent)),
             _ => Err(ambiguous(text, &candidates)),
         }
@@ -103,7 +102,7 @@ impl Office {
     pub(super) async fn locate(&self, entity: OnlineId) -> Result<Own, Problem> {
         let owner = match self.record(entity).await? {
             Some(Record { owner: Some(owner), .. }) => owner,
-            Some(_) => return Err(dead(entity)),
+            Some(record) => return Err(dead(entity, &record)),
             None => return Err(home_unknown(entity)),
         };
         let view = self.around.post.view();
@@ -188,8 +187,8 @@ fn unknown_entity(text: &str) -> Problem {
 }
 
 /// What does not answer may have what is sought; it must not be said to be nowhere.
-fn perhaps_elsewhere(text: &str, silent: &[NodeName]) -> Problem {
-    let names = list(silent.iter().map(NodeName::as_str));
+fn perhaps_elsewhere(text: &str, silent: &[String]) -> Problem {
+    let names = list(silent.iter().map(String::as_str));
     Problem {
         kind: ProblemKind::Timeout,
         reason: "not_found_yet".to_owned(),
@@ -244,13 +243,29 @@ fn manager_silent(entity: OnlineId, manager: &NodeName) -> Problem {
     }
 }
 
-fn dead(entity: OnlineId) -> Problem {
+fn dead(entity: OnlineId, record: &Record) -> Problem {
+    let (how, hint) = match (record.lost, record.epoch.term()) {
+        (true, _) => ("lost with its node", "slipgate entities --lost"),
+        (false, 0) => ("despawned", "slipgate entities"),
+        // What a later home says of absence.
+        (false, _) => ("despawned, or lost with its node", "slipgate entities --lost"),
+    };
     Problem {
         kind: ProblemKind::NotFound,
         reason: "dead".to_owned(),
-        text: format!("{entity} is gone: it was despawned, or lost with its node"),
+        text: format!("{entity} is gone: it was {how}"),
         state: Some("it is nowhere, and its id is never given out again".to_owned()),
-        hint: Some("slipgate entities".to_owned()),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+fn lost_by_name(text: &str, row: &LostRow) -> Problem {
+    Problem {
+        kind: ProblemKind::NotFound,
+        reason: "dead".to_owned(),
+        text: format!("{text} ({}) is gone: it was lost with {}", row.entity, row.node),
+        state: Some("it is nowhere, and its id is never given out again".to_owned()),
+        hint: Some("slipgate entities --lost".to_owned()),
     }
 }
 
@@ -277,3 +292,5 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 const MANAGER_WAIT: Duration = Duration::from_secs(2);
 /// Entities that a node names for a text that is no id.
 const CANDIDATES: u32 = 8;
+/// Lost entities that are looked through for a label: the latest of each home.
+const LOST_MAX: u32 = 1_000;

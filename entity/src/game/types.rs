@@ -321,6 +321,7 @@ impl Types {
 fn list(names: &BTreeSet<&str>) -> String {
     let first: Vec<_> = names.iter().copied().take(LISTED_MAX).collect();
     match names.len() - first.len() {
+        0 if first.is_empty() => "none".to_owned(),
         0 => first.join(", "),
         more => format!("{}, and {more} more", first.join(", ")),
     }
