@@ -7,8 +7,9 @@
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
-use actix::{Actor, Context, Handler, Message};
+use actix::{Actor, AsyncContext, Context, Handler, Message};
 use slipgate_cluster::moves::MoveId;
 use slipgate_proto::admin::{Event, MoveReport};
 use tokio::sync::oneshot;
@@ -66,6 +67,14 @@ pub struct Since {
     pub reply: oneshot::Sender<Vec<Event>>,
 }
 
+/// Asks whether anybody has read events lately, and so may want to read what comes next.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct IsRead {
+    /// Takes the answer.
+    pub reply: oneshot::Sender<bool>,
+}
+
 /// Asks for moves, newest first.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -108,6 +117,8 @@ pub struct Chronicle {
     open: BTreeMap<MoveId, Story>,
     ended: VecDeque<Ended>,
     counts: MoveCounts,
+    /// Seconds for which whoever has read last counts as a reader.
+    read_for: u8,
 }
 
 /// A move that has ended.
@@ -129,6 +140,7 @@ impl Chronicle {
             open: BTreeMap::new(),
             ended: VecDeque::new(),
             counts: MoveCounts::default(),
+            read_for: 0,
         }
     }
 
@@ -205,6 +217,12 @@ impl Chronicle {
 
 impl Actor for Chronicle {
     type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Context<Self>) {
+        ctx.run_interval(Duration::from_secs(1), |chronicle, _| {
+            chronicle.read_for = chronicle.read_for.saturating_sub(1);
+        });
+    }
 }
 
 impl Handler<Happened> for Chronicle {
@@ -219,8 +237,17 @@ impl Handler<Since> for Chronicle {
     type Result = ();
 
     fn handle(&mut self, Since { after, limit, reply }: Since, _: &mut Context<Self>) {
+        self.read_for = READ_FOR;
         let after = after.unwrap_or(self.last.saturating_sub(1));
         let _ = reply.send(self.events_after(after, limit as usize));
+    }
+}
+
+impl Handler<IsRead> for Chronicle {
+    type Result = ();
+
+    fn handle(&mut self, IsRead { reply }: IsRead, _: &mut Context<Self>) {
+        let _ = reply.send(self.read_for > 0);
     }
 }
 
@@ -248,6 +275,8 @@ fn in_words(happening: &Happening) -> Event {
     }
 }
 
+/// A reader comes back several times a second.
+const READ_FOR: u8 = 2;
 /// Spawns, despawns, panics kept: a fraction of a second of a busy node, so that who reads everything is not kept by them from
 /// the rest.
 const LIVES_MAX: usize = 2048;

@@ -58,8 +58,8 @@ fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
 }
 
 fn line(total: &SendReport) -> String {
-    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, refused, .. } = total;
-    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked), ("refused", refused)];
+    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, refused, passed, .. } = total;
+    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked), ("refused", refused), ("passed", passed)];
     let rare = rare.into_iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("  {word} {count}"));
     let rare = rare.collect::<String>();
     format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{rare}")
@@ -117,6 +117,13 @@ pub(super) fn verdict(name: &str, total: &SendReport, unsent: u32, waited: bool)
         return Err(Failure::new(Exit::Failed, "unknown", text)
             .with_state("it was applied before that, or never will be")
             .with_hint("slipgate entities --lost"));
+    }
+    if total.passed > 0 {
+        let text =
+            format!("{} came to {name}, and what became of it there was lost on the way", messages(total.passed));
+        return Err(Failure::new(Exit::Failed, "passed", text)
+            .with_state("it was applied, unless the entity takes no such message; it is not sent again")
+            .with_hint(format!("slipgate show {name}")));
     }
     if waited && total.open > 0 {
         let text = format!("{} to {name} had no answer in time", messages(total.open));

@@ -204,6 +204,9 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     let refused = SendReport { accepted: 2, applied: 1, refused: 1, refusals, ..SendReport::default() };
     let done = check_code(sending(refused), &["send", "ann", "greet", "--count", "2", "--wait"], 4);
     assert!(done.err.contains("ann did not take 1 message: it has none\n  1 message was applied"), "{done:?}");
+    let passed = SendReport { accepted: 1, passed: 1, ..SendReport::default() };
+    let done = check_code(sending(passed), &["send", "ann", "greet", "--wait"], 1);
+    assert!(done.err.contains("lost on the way"), "{done:?}");
     let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
     check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
     check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);

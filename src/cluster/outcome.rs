@@ -196,9 +196,8 @@ pub enum SendError {
     /// It takes no messages since one of its handlers has panicked; this one is never applied.
     #[error("it takes no messages since a handler of it panicked")]
     Parked,
-    /// No answer came in time. The message is applied once, as soon as its way is free, unless the entity does not take it; or
-    /// that has happened, and the answer was lost on its way.
-    #[error("no answer came in time; it is applied once, if it is not yet, as soon as its way is free")]
+    /// No answer came in time. The message comes to the entity once, as soon as its way is free.
+    #[error("no answer came in time; it is applied as soon as its way is free")]
     Late,
     /// It cannot be written as JSON: a map whose keys are no text. Nothing was sent.
     #[error("{message} cannot be written as JSON: {why}")]
@@ -215,6 +214,10 @@ pub enum SendError {
         /// Why not.
         why: String,
     },
+    /// It came to the entity, and what became of it there was lost on the way: it was applied, unless the entity does not take
+    /// such a message.
+    #[error("it came there, and whether it was taken was lost on the way")]
+    Passed,
     /// It was applied, and there is no answer to be had: it is too large, or none of the message in this program.
     #[error("it was applied, but its answer cannot be had: {why}")]
     Unreadable {
@@ -245,7 +248,7 @@ pub(super) fn answered<M: Message>(report: &AskReport) -> Result<M::Answer, Send
 
 /// That a message was accepted, and nothing is known that speaks against it.
 pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
-    let SendReport { busy, dead, unknown, failed, parked, .. } = report;
+    let SendReport { busy, dead, unknown, failed, parked, passed, .. } = report;
     if report.refused > 0 {
         let why = report.refusals.first().map_or_else(|| "it does not take it".to_owned(), |first| first.why.clone());
         return Err(SendError::NotTaken { why });
@@ -256,6 +259,7 @@ pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
         (unknown, SendError::Unknown),
         (failed, SendError::Failed),
         (parked, SendError::Parked),
+        (passed, SendError::Passed),
     ];
     what_was.into_iter().find(|(count, _)| **count > 0).map_or(Ok(()), |(_, error)| Err(error))
 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use slipgate_actors::chronicle::IsRead;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::Stage;
 use slipgate_actors::drain::{Order, Ordered, Orders, Teller};
@@ -29,7 +30,7 @@ use slipgate_cluster::{NodeName, Now};
 use slipgate_entity::OnlineId;
 use slipgate_proto::admin::{DrainReport, KeptRow, PauseReport, Problem};
 use tokio::sync::{oneshot, watch};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::stop::{self, Wish};
 use super::wiring::{Wired, ask_how_far};
@@ -131,6 +132,12 @@ impl<'a> Drain<'a> {
             }
         }
         self.teller.last_words(LAST_WORDS).await;
+        let (reply, is_read) = oneshot::channel();
+        self.wired.chronicle.tell(IsRead { reply });
+        if is_read.await.unwrap_or(false) {
+            // Nobody but this node has its last events.
+            sleep(LAST_EVENTS).await;
+        }
         Ended::Drained
     }
 
@@ -355,5 +362,7 @@ const COUNT_EVERY: Duration = Duration::from_millis(250);
 const TICK: Duration = Duration::from_millis(50);
 /// Entities named one by one that could not move: more are a page that nobody reads.
 const KEPT_TOLD: usize = 100;
+/// For how long the last events can be read: whoever watches, at whichever node, asks five times a second.
+const LAST_EVENTS: Duration = Duration::from_millis(400);
 /// How long the last report may take to whoever follows.
 const LAST_WORDS: Duration = Duration::from_millis(250);

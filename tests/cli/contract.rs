@@ -68,6 +68,7 @@ const SENT: &[&str] = &[
     "parked",
     "refused",
     "refusals",
+    "passed",
 ];
 const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer", "why"];
 const MOVE: &[&str] = &[

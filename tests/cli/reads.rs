@@ -121,6 +121,18 @@ fn watch_of_moves_leaves_out_everything_else() {
 }
 
 #[test]
+fn whoever_watches_hears_the_end_of_a_drain_for_which_somebody_else_waits() {
+    let cluster = DevCluster::start(&["--nodes", "2"]);
+    cluster.spawn("market", "ann");
+    let mut watching = Process::start(program().args(["watch", "nodes", "--limit", "2", "--at", &cluster.admin[0]]));
+    watching.await_line(LIMIT, |line| line.starts_with("watching "));
+    cluster.ask(&["drain", "n2", "--wait"]).ends(0);
+    assert!(watching.wait(LIMIT).success());
+    let out = watching.out();
+    assert!(out.contains(" n2  node.draining ") && out.contains(" n2  node.drained "), "{out}");
+}
+
+#[test]
 fn watch_of_nodes_tells_links_that_are_lost() {
     let cluster = DevCluster::start(&["--nodes", "2"]);
     let mut watching = Process::start(program().args(["watch", "nodes", "--limit", "1", "--at", &cluster.admin[0]]));

@@ -181,7 +181,8 @@ impl Office {
         let is_closing = view.scenes.get(&scene).is_some_and(|placement| placement.stage != SceneStage::Over);
         if self.around.scenes.get(scene).is_some() && is_closing {
             CloseReport::CLOSING.clone_into(&mut report.state);
-            if is_over {
+            // None has begun yet, or all may still move.
+            if is_over && progress.kept > 0 {
                 report.kept_first = first;
             }
         }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   accepted -> open -> applied, refused: the entity has gone past it, and has said which
+//!                    -> passed: it has gone past it, and what it said was lost on the way
 //!                    -> dead, unknown, failed, parked: there is no reply
 //!   or busy
 //! ```
 //!
-//! A reply is said once, beside the acknowledgement and maybe before or behind it. A message of which only that is known
-//! that the entity has gone past it may have been refused, so it stays open.
+//! A reply is said once, beside the acknowledgement and maybe before or behind it.
 //!
 //! Keeps: what is accepted is in one count of the report at any time; `applied` is what was applied.
 
@@ -182,7 +182,10 @@ impl Batch {
     }
 
     /// How it stands.
-    pub(super) fn sent(self) -> Sent {
+    pub(super) fn sent(mut self) -> Sent {
+        for _ in std::mem::take(&mut self.unanswered) {
+            self.count(|report| &mut report.passed);
+        }
         Sent { report: self.report, replies: self.replies }
     }
 }
@@ -191,7 +194,7 @@ impl Batch {
 pub const REPLY_BYTES: usize = 60 << 10;
 /// How long a reply is waited for behind the acknowledgement: one that is not lost takes a little longer, unless much waits
 /// in front of it.
-const REPLY_WAIT: Duration = Duration::from_secs(3);
+const REPLY_WAIT: Duration = Duration::from_secs(1);
 /// Characters of why a message was not taken.
 const WHY_CHARS: usize = 300;
 
@@ -248,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_entity_has_gone_past_is_open_as_long_as_it_has_not_said_whether_it_took_it() {
+    fn what_the_entity_has_gone_past_without_a_word_that_came_through_is_neither_applied_nor_open() {
         let mut batch = batch(1);
         batch.passed(0, Now(5));
         assert!(!batch.is_over(Now(5)));
         assert!(batch.is_over(Now(5) + REPLY_WAIT));
         let Sent { report, replies } = batch.sent();
-        assert_eq!((report.applied, report.open, replies.len()), (0, 1, 0));
+        assert_eq!((report.applied, report.open, report.passed, replies.len()), (0, 0, 1, 0));
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub struct SendReport {
     pub refused: u32,
     /// Why, for the first [`REFUSALS_MAX`] of them.
     pub refusals: Vec<NotTaken>,
+    /// Of the accepted ones, come to the entity, which has applied or refused them: its word on that was lost on the way. Only
+    /// where the outcome was waited for.
+    pub passed: u32,
 }
 
 /// A message that an entity did not take.
@@ -101,6 +104,7 @@ impl SendReport {
             parked,
             refused,
             refusals,
+            passed,
         } = part;
         self.accepted += accepted;
         self.busy += busy;
@@ -111,6 +115,7 @@ impl SendReport {
         self.failed += failed;
         self.parked += parked;
         self.refused += refused;
+        self.passed += passed;
         let room = REFUSALS_MAX.saturating_sub(self.refusals.len());
         let refusals = refusals.into_iter().map(|refusal| NotTaken { at: refusal.at + at, ..refusal });
         self.refusals.extend(refusals.take(room));

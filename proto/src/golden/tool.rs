@@ -77,6 +77,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             parked: 5,
             refused: 1,
             refusals: vec![NotTaken { at: 1, why: "no".into() }],
+            passed: 6,
         }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),

@@ -51,7 +51,8 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn add(&mut self, report: &SendReport) {
-        self.applied += u64::from(report.applied);
+        // A walker takes every note: what has come to it is applied, whatever was lost of its word.
+        self.applied += u64::from(report.applied + report.passed);
         self.unknown += u64::from(report.unknown);
         self.dead += u64::from(report.dead);
         self.open += u64::from(report.open);

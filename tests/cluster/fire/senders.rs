@@ -154,8 +154,9 @@ fn post(
     let what = format!("{count} messages through {via}");
     complain_of_delay(&ground.complaints, ground.board, via, &what, began.elapsed(), wait);
     let report = answer.map_err(|error| complain_of_failure(&ground.complaints, ground.board, via, &what, &error))?;
-    let SendReport { accepted, busy, applied, dead, open, unknown, .. } = &report;
-    let sums = [accepted + busy == u32::try_from(count).expect("few"), applied + dead + open + unknown == *accepted];
+    let SendReport { accepted, busy, applied, passed, dead, open, unknown, .. } = &report;
+    let ended = applied + passed + dead + open + unknown;
+    let sums = [accepted + busy == u32::try_from(count).expect("few"), ended == *accepted];
     if sums != [true, true] || report.busy_at.len() != *busy as usize {
         ground.complaints.add(format!("{what}: the report does not add up: {report:?}"));
     }
