@@ -213,7 +213,10 @@ impl Globals {
         let heard = self.others.values().flat_map(|other| other.globals.iter().cloned());
         let known: BTreeSet<_> = self.all_here().chain(heard).collect();
         for gone in self.known.difference(&known) {
-            self.parting.insert(gone.clone(), now + KEPT);
+            // Whoever tells of ever new ones keeps nobody else's, and not many of its own.
+            if self.parting.len() < PARTING_MAX {
+                self.parting.insert(gone.clone(), now + KEPT);
+            }
         }
         self.parting.retain(|global, until| *until > now && !known.contains(global));
         self.known = known;
@@ -229,5 +232,7 @@ impl Globals {
     }
 }
 
+/// Names kept that nobody tells of: more than there are on a few nodes.
+const PARTING_MAX: usize = 4 * GLOBALS;
 /// How long a name is kept that nobody tells of: longer than a move takes, and than the two lists are apart.
 const KEPT: Duration = Duration::from_secs(10);

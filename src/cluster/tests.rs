@@ -107,7 +107,8 @@ fn a_global_entity_is_found_by_name_from_every_scene_and_wherever_it_moves() {
         for place in ["harbor", "forest"] {
             for saver in &savers {
                 // Other nodes hear of it a little later.
-                while !saver.ask(Save { gold: 1 }).await.expect("an answer") {}
+                let asking = async { while !saver.ask(Save { gold: 1 }).await.expect("an answer") {} };
+                tokio::time::timeout(Duration::from_secs(10), asking).await.expect("it is found");
                 paid += 1;
             }
             bank.move_to(place).await.expect("moved");

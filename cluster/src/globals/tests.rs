@@ -186,7 +186,15 @@ fn what_a_node_tells_is_bounded_on_both_sides() {
     let from = Place { session: session(1), port: Port::Directory };
     town.give(2, Input::Heard { from, control: Control::Globals { number: 1, globals } });
     assert_eq!(town.names[&2].len(), GLOBALS);
+    for number in 2..99 {
+        let globals = (0..GLOBALS).map(|at| (number * 1_000 + at, format!("{number}.{at}")));
+        let global = |(at, name)| Global { entity: entity(u32::try_from(at).expect("few")), name };
+        let control = Control::Globals { number: number as u64, globals: globals.map(global).collect() };
+        town.give(2, Input::Heard { from, control });
+    }
+    assert!(town.names[&2].len() <= GLOBALS + PARTING_MAX, "{}", town.names[&2].len());
+    let before = town.names[&2].len();
     let from = Place { session: session(9), port: Port::Directory };
     town.give(2, Input::Heard { from, control: Control::Globals { number: 9, globals: Vec::new() } });
-    assert_eq!(town.names[&2].len(), GLOBALS, "a stranger is not heard");
+    assert_eq!(town.names[&2].len(), before, "a stranger is not heard");
 }
