@@ -121,9 +121,10 @@ pub(super) fn node_columns() -> [Column<NodeReport>; 10] {
     ]
 }
 
-/// Its state; of one that drains, how far it is.
+/// Its state; of one that drains, how far it is, or that somebody is left who could not move.
 fn state_of(node: &NodeReport) -> String {
     match node.drain_percent {
+        Some(100) if node.entities > 0 => "drain kept".to_owned(),
         Some(percent) => format!("drain {percent}%"),
         None => node.state.clone(),
     }
