@@ -36,8 +36,13 @@ impl NodeClock {
     /// The time of day in RFC 3339, UTC, with milliseconds, for people.
     #[must_use]
     pub fn rfc3339(self) -> String {
-        humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms())).to_string()
+        rfc3339_of(self.unix_ms())
     }
+}
+
+/// Milliseconds since 1970 in RFC 3339, UTC, for people.
+pub(crate) fn rfc3339_of(unix_ms: u64) -> String {
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(unix_ms)).to_string()
 }
 
 /// Microseconds since the machine's start, suspended ones included.

@@ -62,6 +62,19 @@ pub const LABEL_BYTES: usize = 128;
 /// Longest text of why an entity is parked, in bytes. A longer one is cut.
 pub const PARKED_BYTES: usize = 512;
 
+/// What game code says, as far as it is kept: at most [`PARKED_BYTES`], whole characters.
+///
+/// ```
+/// # use slipgate_cluster::bounds::clipped;
+/// assert_eq!(clipped("ow".to_owned()), "ow");
+/// assert_eq!(clipped("\u{e4}".repeat(400)).len(), 512);
+/// ```
+#[must_use]
+pub fn clipped(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(PARKED_BYTES));
+    text
+}
+
 /// Parts of one entity that may move: its type and its components. Beyond it a move is refused.
 pub const PARTS: usize = 64;
 

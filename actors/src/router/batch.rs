@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use slipgate_cluster::bounds::clipped;
 use slipgate_cluster::message::Payload;
 use slipgate_cluster::{Now, router};
 use slipgate_entity::OnlineId;
@@ -135,7 +136,7 @@ impl Batch {
         }
         let said = match reply(&payload) {
             Some((_, Reply::Answer { .. } | Reply::Done)) => Said::Taken,
-            Some((_, Reply::Refused(why))) => Said::Refused(why.chars().take(WHY_CHARS).collect()),
+            Some((_, Reply::Refused(why))) => Said::Refused(clipped(why)),
             None => return,
         };
         if matches!(self.waiting, Waiting::Answer(_)) && payload.len() <= REPLY_BYTES {
@@ -195,8 +196,6 @@ pub const REPLY_BYTES: usize = 60 << 10;
 /// How long a reply is waited for behind the acknowledgement: one that is not lost takes a little longer, unless much waits
 /// in front of it.
 const REPLY_WAIT: Duration = Duration::from_secs(1);
-/// Characters of why a message was not taken.
-const WHY_CHARS: usize = 300;
 
 #[cfg(test)]
 mod tests {

@@ -4,11 +4,12 @@
 //! look: a spawn is none of these, a panic is.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::json;
 use slipgate_entity::game::Description;
 use slipgate_proto::admin::Event;
+
+use crate::clock::rfc3339_of;
 
 /// Something in the life of an entity.
 #[derive(Clone, Debug)]
@@ -34,14 +35,6 @@ pub(super) enum What {
     /// It takes turns again.
     Unparked,
 }
-
-/// A text of game code, for as many of them as a chronicle keeps.
-pub(super) fn clipped(text: &str) -> String {
-    text.chars().take(TEXT_CHARS).collect()
-}
-
-/// Characters of what game code says.
-const TEXT_CHARS: usize = 300;
 
 impl Episode {
     /// That an entity lives.
@@ -74,7 +67,7 @@ impl Episode {
         Event {
             node: String::new(),
             number: 0,
-            ts: humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms)).to_string(),
+            ts: rfc3339_of(self.unix_ms),
             event: event.to_owned(),
             fields: fields.to_string(),
         }

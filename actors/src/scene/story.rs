@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 use slipgate_cluster::moves::{Cost, MoveId, Outcome, Refusal, Step};
@@ -14,6 +13,8 @@ use slipgate_cluster::{Epoch, Own, View};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{self, MoveReport};
 use tracing::Level;
+
+use crate::clock::rfc3339_of;
 
 /// An event of a scene, for whoever wants to read it.
 #[derive(Clone, Debug)]
@@ -213,7 +214,7 @@ impl Story {
         admin::Event {
             node: String::new(),
             number: 0,
-            ts: humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(self.unix_ms)).to_string(),
+            ts: rfc3339_of(self.unix_ms),
             event: name.to_owned(),
             fields: Value::Object(fields).to_string(),
         }

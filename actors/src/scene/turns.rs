@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use slipgate_cluster::bounds::clipped;
 use slipgate_cluster::message::{Identity, Parked, Payload, Sender};
 use slipgate_cluster::moves::{MoveError, MoveId, Outcome, Refusal};
 use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket};
@@ -27,7 +28,7 @@ use uuid::Uuid;
 
 use super::SceneActor;
 use super::bodies::{NotApplied, Panicked, Turned};
-use super::episode::{What, clipped};
+use super::episode::What;
 use super::question::Asker;
 use super::story::{explain, outcome_word};
 
@@ -330,7 +331,7 @@ impl SceneActor {
                 self.news_of(entity);
             }
             Err(reason) => {
-                self.tell_life(entity, What::Unfit(clipped(&reason)));
+                self.tell_life(entity, What::Unfit(clipped(reason.clone())));
                 let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
                 tracing::warn!(
                     event = "entity.unfit", entity = %entity, label, r#type = self.bodies.type_name(entity),
@@ -424,7 +425,7 @@ impl SceneActor {
             message_kind = kind, r#where = panic.place,
             "{why}; {next}"
         );
-        self.tell_life(entity, What::Panicked(clipped(&why)));
+        self.tell_life(entity, What::Panicked(clipped(why.clone())));
         Parked { why, since_ms: self.around.clock.unix_ms() }
     }
 }

@@ -26,7 +26,7 @@ use super::phase::{HeldMessages, Phase, Why};
 use super::talk::{bounce, send};
 use super::{Answer, Destination, OnPanic, Output, Scene, Ticket};
 use crate::Now;
-use crate::bounds::PARKED_BYTES;
+use crate::bounds::clipped;
 use crate::message::{Control, Data, Parked, Payload, Sender};
 use crate::moves::{MoveError, Outcome};
 use crate::stream::{Over, Stopped, StreamId, Verdict};
@@ -144,8 +144,6 @@ impl Scene {
     }
 }
 
-fn cut(mut parked: Parked) -> Parked {
-    let end = parked.why.floor_char_boundary(PARKED_BYTES);
-    parked.why.truncate(end);
-    parked
+fn cut(parked: Parked) -> Parked {
+    Parked { why: clipped(parked.why), ..parked }
 }
