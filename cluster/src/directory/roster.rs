@@ -259,5 +259,5 @@ impl Batch {
 
 /// Between two batches, unless there is a whole one to tell: what is born meanwhile may be lost without a name.
 const EVERY: Duration = Duration::from_millis(100);
-/// Records that are looked at for one batch: many may be of the dead, and a turn must end.
+/// Records that are looked at for one batch: many may be of the lost, and a turn must end.
 const LOOKED_AT: usize = 1 << 16;

@@ -77,7 +77,7 @@ impl Bodies {
         Ok(Turned { effects, panics: entered.panics })
     }
 
-    /// Applies a message. One that the entity does not take is told in the log, counts as applied, and goes back to an
+    /// Applies a message. One that the entity does not take is told in the log, is done with, and goes back to an
     /// entity that sent it. What a handler that panics wanted is left out.
     pub(in crate::scene) fn apply(
         &mut self,
