@@ -15,6 +15,7 @@
 //! [`OnlineId`](crate::OnlineId).
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use crate::{EntityId, LocalId};
 
@@ -60,12 +61,12 @@ impl Handle {
 
     /// The same reference in eight bytes, without the scene.
     ///
-    /// None where the sequence number needs more than 32 bits: no runtime hands out such a handle.
+    /// None where the sequence number needs more than 32 bits, or the generation is 0: no runtime hands out such a handle.
     #[must_use]
     #[inline]
     pub fn local(self) -> Option<LocalId> {
         let slot = u32::try_from(self.id.seq()).ok()?;
-        Some(LocalId::new(self.generation, slot))
+        Some(LocalId::new(NonZeroU32::new(self.generation)?, slot))
     }
 }
 
@@ -101,8 +102,10 @@ mod tests {
 
     #[test]
     fn a_local_id_keeps_slot_and_generation_and_never_truncates() {
+        let seven = NonZeroU32::new(7).expect("more than 0");
         let handle = |seq| Handle::new(EntityId::new(SceneId(9), seq), 7);
-        assert_eq!(handle(u64::from(u32::MAX)).local(), Some(LocalId::new(7, u32::MAX)));
+        assert_eq!(handle(u64::from(u32::MAX)).local(), Some(LocalId::new(seven, u32::MAX)));
+        assert_eq!(Handle::ZERO.local(), None);
         assert_eq!(handle(1 << 32).local(), None);
         assert_eq!(handle(EntityId::SEQ_MAX).local(), None);
     }

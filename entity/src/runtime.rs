@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! slots   0: gen 1 ann     1: vacant     2: gen 2 bob     3: vacant
-//! free    3: gen 1, 1: gen 4   <- the next spawn takes 1 and makes it gen 5; then 3; then a new slot 4
+//! free    3: gen 2, 1: gen 5   <- the next spawn is gen 5 in slot 1; then gen 2 in 3; then a new slot 4
 //! ```
 //!
-//! The generation of a slot is kept while it is vacant and rises when it is used again. So an old
+//! The generation of a slot rises when it is vacated, and waits there for the next tenant. So an old
 //! handle finds nobody (`NotFound`) until the slot has a new tenant, and then is told that it is
 //! `Stale`. A slot whose last generation was used is retired: it never goes back on the stack,
 //! because one more generation would bring old handles back to life.
@@ -61,7 +61,7 @@ mod tests;
 pub struct Runtime<T, H = NoHooks> {
     scene: SceneId,
     slots: Vec<Slot<T>>,
-    /// Vacant slots, each with the generation of its last tenant.
+    /// Vacant slots, each with the generation of its next tenant.
     free: Vec<LocalId>,
     retired: usize,
     slots_max: u32,
@@ -70,13 +70,6 @@ pub struct Runtime<T, H = NoHooks> {
     /// Generation of a slot's first tenant.
     first: NonZeroU32,
     hooks: H,
-}
-
-/// A slot to be used, and the generation of its next tenant.
-#[derive(Clone, Copy)]
-struct Vacancy {
-    slot: u32,
-    generation: NonZeroU32,
 }
 
 /// Why a handle finds no entity. Nothing was changed.
@@ -157,8 +150,8 @@ impl<T, H> Runtime<T, H> {
     /// No handle that was ever given out here has a higher generation. O(`cap`).
     #[must_use]
     pub fn highest_generation(&self) -> u32 {
-        let living = self.slots.iter().filter_map(|slot| Some(slot.tenant()?.0));
-        let vacant = self.free.iter().map(|vacant| vacant.generation());
+        let living = self.slots.iter().filter_map(|slot| Some(slot.tenant()?.0.get()));
+        let vacant = self.free.iter().map(|next| next.generation().get() - 1);
         let retired = (self.retired > 0).then_some(u32::MAX);
         living.chain(vacant).chain(retired).max().unwrap_or(self.first.get() - 1)
     }
@@ -170,8 +163,9 @@ impl<T, H> Runtime<T, H> {
     /// If every slot is in use or retired; the value comes back.
     #[inline]
     pub fn spawn(&mut self, value: T) -> Result<Handle, SlotsExhausted<T>> {
-        let Some(vacancy) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value }) };
-        Ok(self.occupy(vacancy, value))
+        let Some(next) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value }) };
+        self.occupy(next, value);
+        Ok(handle(self.scene, next))
     }
 
     /// The entity that `handle` names.
@@ -234,10 +228,9 @@ impl<T, H> Runtime<T, H> {
     #[inline]
     pub fn despawn_local(&mut self, id: LocalId) -> Result<T, LookupError> {
         let value = self.slots.get_mut(index(id.slot())).ok_or(LookupError::NotFound)?.take(id.generation())?;
-        if id.generation() < u32::MAX {
-            self.free.push(id);
-        } else {
-            self.retired += 1;
+        match id.generation().checked_add(1) {
+            Some(next) => self.free.push(LocalId::new(next, id.slot())),
+            None => self.retired += 1,
         }
         Ok(value)
     }
@@ -310,28 +303,24 @@ impl<T, H> Runtime<T, H> {
 
     /// The slot and generation that the next spawn gets, if there is one.
     #[inline]
-    fn vacancy(&self) -> Option<Vacancy> {
-        let Some(last) = self.free.last() else {
+    fn vacancy(&self) -> Option<LocalId> {
+        self.free.last().copied().or_else(|| {
             let slot = u32::try_from(self.slots.len()).ok().filter(|&slot| slot < self.slots_max)?;
-            return Some(Vacancy { slot, generation: self.first });
-        };
-        let next = last.generation().checked_add(1).and_then(NonZeroU32::new);
-        let generation = next.expect("a slot on the free stack has a generation left");
-        Some(Vacancy { slot: last.slot(), generation })
+            Some(LocalId::new(self.first, slot))
+        })
     }
 
     #[inline]
-    fn occupy(&mut self, vacancy: Vacancy, value: T) -> Handle {
-        let slot = Slot::of(vacancy.generation, value);
+    fn occupy(&mut self, next: LocalId, value: T) {
+        let slot = Slot::of(next.generation(), value);
         if self.free.pop().is_some() {
-            self.slots[index(vacancy.slot)] = slot;
+            self.slots[index(next.slot())] = slot;
         } else {
             if self.slots.len() == self.slots.capacity() {
                 self.grow();
             }
             self.slots.push(slot);
         }
-        vacancy.handle(self.scene)
     }
 
     /// Takes room for one more slot at least.
@@ -365,10 +354,12 @@ impl<T, H: Hooks<T>> Runtime<T, H> {
     ///
     /// If every slot is in use or retired; no payload was taken.
     pub fn acquire(&mut self, fill: impl FnOnce(Handle, &mut T)) -> Result<Handle, SlotsExhausted<()>> {
-        let Some(vacancy) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value: () }) };
+        let Some(next) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value: () }) };
+        let handle = handle(self.scene, next);
         let mut payload = self.hooks.alloc();
-        fill(vacancy.handle(self.scene), &mut payload);
-        Ok(self.occupy(vacancy, payload))
+        fill(handle, &mut payload);
+        self.occupy(next, payload);
+        Ok(handle)
     }
 
     /// Despawns the entity and hands its payload to the release hook.
@@ -398,16 +389,9 @@ fn index(slot: u32) -> usize {
     slot as usize
 }
 
-impl Vacancy {
-    #[inline]
-    fn handle(self, scene: SceneId) -> Handle {
-        handle(scene, LocalId::new(self.generation.get(), self.slot))
-    }
-}
-
 #[inline]
 fn handle(scene: SceneId, id: LocalId) -> Handle {
-    Handle::new(EntityId::new(scene, u64::from(id.slot())), id.generation())
+    Handle::new(EntityId::new(scene, u64::from(id.slot())), id.generation().get())
 }
 
 /// Room that the first entity takes. Up to here a growing table would copy itself eight times; pages that are not

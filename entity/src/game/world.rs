@@ -107,14 +107,10 @@ impl Description {
         self.handle
     }
 
-    /// The same in eight bytes, for this scene of this process.
-    ///
-    /// # Panics
-    ///
-    /// If the handle was made by hand, with a sequence number beyond 32 bits: no runtime gives out such.
+    /// The same in eight bytes, for this scene of this process. None before it has a slot.
     #[must_use]
-    pub fn local(&self) -> LocalId {
-        self.handle.local().expect("a runtime gives out slots of 32 bits")
+    pub fn local(&self) -> Option<LocalId> {
+        self.handle.local()
     }
 
     /// Number of its type in this process.

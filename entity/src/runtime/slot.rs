@@ -25,36 +25,47 @@ impl<T> Slot<T> {
     }
 
     #[inline]
-    pub(super) fn get(&self, wanted: u32) -> Result<&T, LookupError> {
-        match &self.0 {
-            Some(tenant) if tenant.generation.get() == wanted => Ok(&tenant.value),
-            Some(_) => Err(LookupError::Stale),
-            None => Err(LookupError::NotFound),
+    pub(super) fn get(&self, wanted: NonZeroU32) -> Result<&T, LookupError> {
+        if !self.has(wanted) {
+            return Err(self.miss());
         }
+        self.0.as_ref().map(|tenant| &tenant.value).ok_or(LookupError::NotFound)
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, wanted: u32) -> Result<&mut T, LookupError> {
-        match &mut self.0 {
-            Some(tenant) if tenant.generation.get() == wanted => Ok(&mut tenant.value),
-            Some(_) => Err(LookupError::Stale),
-            None => Err(LookupError::NotFound),
+    pub(super) fn get_mut(&mut self, wanted: NonZeroU32) -> Result<&mut T, LookupError> {
+        if !self.has(wanted) {
+            return Err(self.miss());
         }
+        self.0.as_mut().map(|tenant| &mut tenant.value).ok_or(LookupError::NotFound)
     }
 
     /// Takes the tenant out if it is of the wanted generation.
     #[inline]
-    pub(super) fn take(&mut self, wanted: u32) -> Result<T, LookupError> {
-        self.get(wanted)?;
-        Ok(self.0.take().ok_or(LookupError::NotFound)?.value)
+    pub(super) fn take(&mut self, wanted: NonZeroU32) -> Result<T, LookupError> {
+        if !self.has(wanted) {
+            return Err(self.miss());
+        }
+        self.0.take().map(|tenant| tenant.value).ok_or(LookupError::NotFound)
     }
 
-    pub(super) fn tenant(&self) -> Option<(u32, &T)> {
-        self.0.as_ref().map(|tenant| (tenant.generation.get(), &tenant.value))
+    /// One comparison: the compiler knows that a generation is not 0, which stands for a vacant slot.
+    #[inline]
+    fn has(&self, wanted: NonZeroU32) -> bool {
+        self.0.as_ref().map(|tenant| tenant.generation) == Some(wanted)
     }
 
-    pub(super) fn tenant_mut(&mut self) -> Option<(u32, &mut T)> {
-        self.0.as_mut().map(|tenant| (tenant.generation.get(), &mut tenant.value))
+    #[cold]
+    fn miss(&self) -> LookupError {
+        if self.0.is_some() { LookupError::Stale } else { LookupError::NotFound }
+    }
+
+    pub(super) fn tenant(&self) -> Option<(NonZeroU32, &T)> {
+        self.0.as_ref().map(|tenant| (tenant.generation, &tenant.value))
+    }
+
+    pub(super) fn tenant_mut(&mut self) -> Option<(NonZeroU32, &mut T)> {
+        self.0.as_mut().map(|tenant| (tenant.generation, &mut tenant.value))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::json;
+use slipgate_entity::LocalId;
 use slipgate_entity::game::doc::{Actor, Health, Hit, Player};
 use slipgate_entity::game::{
     Behaviour, Callers, Component, ComponentList, Context, CreateError, Data, Entity, Flags, Handlers, Tag, TypeFault,
@@ -62,7 +63,10 @@ fn an_entity_knows_who_it_is_and_nobody_can_change_it() {
     let body = Stage::new(all()).spawn("player", 5);
     let description = body.description();
     assert_eq!((description.type_name(), description.online().to_string().as_str()), ("player", "3.5"));
-    assert_eq!((description.handle().to_string().as_str(), description.local().slot()), ("1:5/gen1", 5));
+    assert_eq!(
+        (description.handle().to_string().as_str(), description.local().map(LocalId::slot)),
+        ("1:5/gen1", Some(5))
+    );
     assert_eq!((description.label(), description.player().0, description.persist().0.as_u128()), (Some("ann"), 9, 5));
 }
 

@@ -58,7 +58,9 @@ impl Reference {
         if let Some(&value) = self.living.get(&handle) {
             return Ok(value);
         }
-        let displaced = self.tenants.get(&handle.id()).is_some_and(|tenant| self.living.contains_key(tenant));
+        let was_life = handle.generation() > 0;
+        let displaced =
+            was_life && self.tenants.get(&handle.id()).is_some_and(|tenant| self.living.contains_key(tenant));
         Err(if displaced { LookupError::Stale } else { LookupError::NotFound })
     }
 
