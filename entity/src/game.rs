@@ -34,6 +34,7 @@ mod message;
 mod number;
 mod part;
 mod register;
+mod tags;
 mod types;
 mod world;
 

@@ -46,8 +46,8 @@ pub struct Context<'c> {
     pub(super) caller: Caller,
     /// The part that runs.
     pub(super) at: At,
-    /// Messages to those around, by their place among the effects: the middle is known once the handler has returned.
-    pub(super) around: Vec<usize>,
+    /// Whether messages to those around are among the effects: their middle is known once the handler has returned.
+    pub(super) has_around: bool,
 }
 
 impl Context<'_> {
@@ -252,7 +252,7 @@ impl Context<'_> {
     /// As [`send`](Self::send).
     pub fn send_around<M: Message>(&mut self, radius: f32, message: M) {
         let audience = Audience::Around { position: super::Position::default(), radius };
-        self.around.push(self.effects.len());
+        self.has_around = true;
         self.effects.push(Effect::SendTo { audience, payload: payload(&message) });
     }
 
@@ -272,6 +272,11 @@ impl Context<'_> {
     /// Cancels a timer. Whether it was still to come.
     pub fn cancel(&mut self, timer: TimerId) -> bool {
         self.body.calls.cancel(timer)
+    }
+
+    /// Sends what came of an ask to whoever asked; the others wait for nothing.
+    pub(super) fn reply(&mut self, payload: Vec<u8>) {
+        self.effects.extend(Effect::reply(self.caller, payload));
     }
 
     /// Asks for a move to a scene. It begins when the handler has returned; the last one asked for counts.

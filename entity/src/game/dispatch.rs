@@ -44,10 +44,8 @@ pub struct Handlers<P> {
     part: PhantomData<fn(&mut P)>,
 }
 
-/// Calls a handler with arguments, and says what goes back if it was an ask.
-type Run = Box<
-    dyn Fn(&mut dyn AnyPart, &[u8], Option<AskId>, &mut Context<'_>) -> Result<Option<Vec<u8>>, String> + Send + Sync,
->;
+/// Calls a handler with arguments; what it returns goes back if it was an ask.
+type Run = Box<dyn Fn(&mut dyn AnyPart, &[u8], Option<AskId>, &mut Context<'_>) -> Result<(), String> + Send + Sync>;
 type RunAnswer = Box<dyn Fn(&mut dyn AnyPart, AskId, Result<&[u8], AskError>, &mut Context<'_>) + Send + Sync>;
 type Read = Box<dyn Fn(&[u8]) -> Result<Box<dyn AnyPart>, String> + Send + Sync>;
 type ReadSaved = Box<dyn Fn(Value) -> Result<Box<dyn AnyPart>, String> + Send + Sync>;
@@ -90,12 +88,19 @@ impl<P: Part> Handlers<P> {
     /// Takes a message from `from`. What the handler returns goes back to an entity that asked.
     ///
     /// A part that takes a message twice is a fault that [`Types`](super::Types) names.
-    pub fn on<M: Message>(&mut self, from: Callers, handler: fn(&mut P, M, &mut Context<'_>) -> M::Answer) {
+    pub fn on<M: Message>(
+        &mut self,
+        from: Callers,
+        handler: impl Fn(&mut P, M, &mut Context<'_>) -> M::Answer + Send + Sync + 'static,
+    ) {
         let message = MessageInfo::of::<M>();
         let run: Run = Box::new(move |part, arguments, ask, cx| {
             let message = codec::decode_part::<M>(arguments).map_err(|error| text_of(&error))?;
             let answer = handler(own(part), message, cx);
-            Ok(ask.map(|id| message::write(Form::Answer(id), const { Tag::of(M::NAME) }, &answer)))
+            if let Some(id) = ask {
+                cx.reply(message::write(Form::Answer(id), const { Tag::of(M::NAME) }, &answer));
+            }
+            Ok(())
         });
         self.handlers.push(Handler {
             message,
@@ -108,7 +113,10 @@ impl<P: Part> Handlers<P> {
     }
 
     /// Hears what came of the asks of this part that sent an `M`.
-    pub fn on_answer<M: Message>(&mut self, handler: fn(&mut P, Answered<M>, &mut Context<'_>)) {
+    pub fn on_answer<M: Message>(
+        &mut self,
+        handler: impl Fn(&mut P, Answered<M>, &mut Context<'_>) + Send + Sync + 'static,
+    ) {
         let run: RunAnswer = Box::new(move |part, ask, result, cx| {
             let read = |bytes| codec::decode_part(bytes).map_err(|error| AskError::Unreadable(text_of(&error)));
             handler(own(part), Answered { ask, result: result.and_then(read) }, cx);

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::data::Data;
+use super::message::Caller;
 use super::part::{Part, Position};
 use super::types::TypeNumber;
 use crate::{OnlineId, PlayerId, SceneId};
@@ -49,6 +50,17 @@ pub enum Effect {
         /// What it says.
         text: String,
     },
+}
+
+impl Effect {
+    /// What goes back to a caller; none if it is nobody who waits.
+    pub(super) fn reply(caller: Caller, payload: Vec<u8>) -> Option<Self> {
+        match caller {
+            Caller::Entity(to) => Some(Self::Send { to, payload }),
+            Caller::Tool => Some(Self::Reply { payload }),
+            Caller::Client(_) | Caller::Timer | Caller::Scene => None,
+        }
+    }
 }
 
 /// Entities of a scene.

@@ -289,6 +289,7 @@ impl Types {
         all
     }
 
+    #[cold]
     pub(crate) fn message(&self, tag: Tag) -> Option<&'static str> {
         self.inner.messages.get(&tag).copied()
     }

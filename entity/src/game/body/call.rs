@@ -13,7 +13,7 @@ use crate::game::dispatch::Handler;
 use crate::game::effect::Effect;
 use crate::game::erased::Hook;
 use crate::game::message::{AskError, AskId, Caller, Envelope, Form, Returned, Tag, write};
-use crate::game::types::Types;
+use crate::game::types::{TypeInfo, Types};
 use crate::game::world::{Moment, World};
 
 /// A message that comes to an entity.
@@ -79,24 +79,31 @@ impl Body {
     ) -> Result<(), CallError> {
         let Incoming { caller, payload } = incoming;
         let envelope = Envelope::read(payload).ok_or(CallError::NoMessage)?;
-        let ask = match envelope.form {
-            Form::Message => None,
-            Form::Ask(id) => Some(id),
-            Form::Answer(id) => return self.answered(id, caller, Ok(envelope.arguments), world, effects),
-            Form::Refused(id) => return self.refused(id, caller, envelope, world, effects),
-            // Tools alone hear that.
-            Form::Done(_) => return Err(CallError::NoMessage),
-        };
-        let result = self.dispatch(caller, envelope, ask, world, effects);
-        if let Err(error) = &result {
-            let refusal = || write(Form::Refused(ask), envelope.tag, &error.to_string());
-            match (caller, ask) {
-                (Caller::Entity(to), _) => effects.push(Effect::Send { to, payload: refusal() }),
-                (Caller::Tool, Some(_)) => effects.push(Effect::Reply { payload: refusal() }),
-                (Caller::Tool | Caller::Client(_) | Caller::Timer | Caller::Scene, _) => {}
-            }
+        // Most are plain, and what is done for the others is kept out of their way.
+        if envelope.form == Form::Message {
+            self.dispatch(caller, envelope, None, world, effects)
+        } else {
+            self.answer(caller, envelope, world, effects)
         }
-        result
+    }
+
+    /// Takes what is part of an ask.
+    #[inline(never)]
+    fn answer(
+        &mut self,
+        caller: Caller,
+        envelope: Envelope<'_>,
+        world: &World<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), CallError> {
+        match envelope.form {
+            Form::Message => self.dispatch(caller, envelope, None, world, effects),
+            Form::Ask(id) => self.dispatch(caller, envelope, Some(id), world, effects),
+            Form::Answer(id) => self.answered(id, caller, Ok(envelope.arguments), world, effects),
+            Form::Refused(id) => self.refused(id, caller, envelope, world, effects),
+            // Tools alone hear that.
+            Form::Done(_) => Err(CallError::NoMessage),
+        }
     }
 
     /// A message that the entity sent came back: whoever asked hears that there is no answer, or all parts hear
@@ -137,6 +144,8 @@ impl Body {
         })
     }
 
+    /// Calls the handler of a message, or tells the caller that there is none.
+    #[inline(always)]
     fn dispatch(
         &mut self,
         caller: Caller,
@@ -146,31 +155,34 @@ impl Body {
         effects: &mut Vec<Effect>,
     ) -> Result<(), CallError> {
         let Some((at, handler)) = self.find_handler(tag, world.types) else {
-            return Err(CallError::Unknown { tag, message: world.types.message(tag) });
+            let error = CallError::Unknown { tag, message: world.types.message(tag) };
+            return Err(refuse(error, caller, ask, tag, effects));
         };
-        let message = handler.message.name;
         if !handler.callers.allow(caller) {
-            return Err(CallError::Forbidden { message, caller });
+            let error = CallError::Forbidden { message: handler.message.name, caller };
+            return Err(refuse(error, caller, ask, tag, effects));
         }
         let turn = Turn::called(self, at, caller, world, effects);
-        let answer = turn.run(|part, cx| (handler.run)(part, arguments, ask, cx));
-        let answer = answer.map_err(|reason| CallError::IllTyped { message, reason })?;
-        match (answer, caller) {
-            (Some(payload), Caller::Entity(to)) => effects.push(Effect::Send { to, payload }),
-            (Some(payload), Caller::Tool) => effects.push(Effect::Reply { payload }),
-            (Some(_), Caller::Client(_) | Caller::Timer | Caller::Scene) | (None, _) => {}
+        match turn.run(|part, cx| (handler.run)(part, arguments, ask, cx)) {
+            Ok(()) => Ok(()),
+            Err(reason) => {
+                let error = CallError::IllTyped { message: handler.message.name, reason };
+                Err(refuse(error, caller, ask, tag, effects))
+            }
         }
-        Ok(())
     }
 
     /// Which part takes a message: one that its type lists, or one that was added.
     #[inline]
     pub(super) fn find_handler<'t>(&self, tag: Tag, types: &'t Types) -> Option<(At, &'t Handler)> {
         let kind = types.by_number(self.description.type_number());
-        kind.find_handler(tag).or_else(|| {
-            let added = self.parts.numbers().iter().skip(kind.listed_len());
-            added.copied().find_map(|number| Some((At::Component(number), types.part(number)?.find_handler(tag)?)))
-        })
+        kind.find_handler(tag).or_else(|| self.find_added(kind, tag, types))
+    }
+
+    #[inline(never)]
+    fn find_added<'t>(&self, kind: &TypeInfo, tag: Tag, types: &'t Types) -> Option<(At, &'t Handler)> {
+        let added = self.parts.numbers().iter().skip(kind.listed_len());
+        added.copied().find_map(|number| Some((At::Component(number), types.part(number)?.find_handler(tag)?)))
     }
 
     fn answered(
@@ -223,4 +235,14 @@ impl Body {
         self.run(&Hook::Returned(&back), world, effects, &mut super::unguarded);
         Ok(())
     }
+}
+
+/// Tells whoever sent a message that it is not taken: an entity always, a tool if it asked.
+#[cold]
+#[inline(never)]
+fn refuse(error: CallError, caller: Caller, ask: Option<AskId>, tag: Tag, effects: &mut Vec<Effect>) -> CallError {
+    if ask.is_some() || matches!(caller, Caller::Entity(_)) {
+        effects.extend(Effect::reply(caller, write(Form::Refused(ask), tag, &error.to_string())));
+    }
+    error
 }

@@ -6,6 +6,7 @@ use crate::game::context::Context;
 use crate::game::effect::{Audience, Effect, Level};
 use crate::game::erased::AnyPart;
 use crate::game::message::Caller;
+use crate::game::part::Position;
 use crate::game::world::World;
 
 /// Runs what it is given, in the part named, and may catch its panic. A body runs hooks of several parts through it, so
@@ -45,7 +46,7 @@ impl<'c> Turn<'c> {
         let part = body.parts.take(at);
         assert!(part.is_some(), "expected a part at {at:?} of {}, found none", body.description.online());
         let (effects_before, calls_before) = (effects.len(), body.calls.given());
-        let cx = Context { body, world, effects, caller, at, around: Vec::new() };
+        let cx = Context { body, world, effects, caller, at, has_around: false };
         Self { cx, part, effects_before, calls_before, is_done: false }
     }
 
@@ -70,26 +71,22 @@ impl Drop for Turn<'_> {
         if !self.is_done {
             self.cx.effects.truncate(self.effects_before);
             self.cx.body.calls.forget_since(self.calls_before);
-        } else if !self.cx.around.is_empty() {
-            self.cx.set_middles();
+        } else if self.cx.has_around {
+            set_middles(&mut self.cx.effects[self.effects_before..], self.cx.body.position());
         }
     }
 }
 
-impl Context<'_> {
-    /// Tells messages to those around where the entity stands.
-    fn set_middles(&mut self) {
-        let stands = self.body.position();
-        for &place in &self.around {
-            let Some(effect) = self.effects.get_mut(place) else { continue };
-            match (stands, effect) {
-                (Some(stands), Effect::SendTo { audience: Audience::Around { position, .. }, .. }) => {
-                    *position = stands;
-                }
-                (_, effect) => {
-                    let text = "it stands nowhere, so a message to those around it went to nobody".to_owned();
-                    *effect = Effect::Log { level: Level::Warn, text };
-                }
+/// Tells messages to those around where the entity stands.
+#[cold]
+fn set_middles(effects: &mut [Effect], stands: Option<Position>) {
+    for effect in effects {
+        let Effect::SendTo { audience: Audience::Around { position, .. }, .. } = effect else { continue };
+        match stands {
+            Some(stands) => *position = stands,
+            None => {
+                let text = "it stands nowhere, so a message to those around it went to nobody".to_owned();
+                *effect = Effect::Log { level: Level::Warn, text };
             }
         }
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::TypeNumber;
-use crate::FixedMap;
 use crate::game::body::parts::At;
 use crate::game::dispatch::{AnswerHandler, Handler, Handlers, Migration};
 use crate::game::erased::AnyPart;
@@ -14,6 +13,7 @@ use crate::game::flags::Flags;
 use crate::game::message::{Callers, Tag};
 use crate::game::number::PartNumber;
 use crate::game::part::{Field, Listed, Part, Position};
+use crate::game::tags::Tags;
 
 /// A part, without its type.
 #[derive(Debug)]
@@ -26,8 +26,7 @@ pub(crate) struct PartInfo {
     pub(super) persistent: &'static [&'static str],
     pub(super) fields: &'static [Field],
     pub(crate) handlers: Vec<Arc<Handler>>,
-    /// Places in `handlers`.
-    by_tag: FixedMap<Tag, usize>,
+    by_tag: Tags<Arc<Handler>>,
     pub(crate) answers: Vec<AnswerHandler>,
     pub(super) migrations: Vec<Migration>,
     pub(super) entity: Option<EntityInfo>,
@@ -61,9 +60,12 @@ impl PartInfo {
         let Handlers { handlers, answers, mut migrations, .. } = table;
         migrations.sort_by_key(|migration| migration.from);
         let handlers: Vec<_> = handlers.into_iter().map(Arc::new).collect();
-        let mut by_tag = FixedMap::default();
-        for (place, handler) in handlers.iter().enumerate() {
-            by_tag.insert(handler.message.tag, place);
+        let mut by_tag = Tags::default();
+        for handler in &handlers {
+            // What a part takes twice is a fault of the types, which are told of it elsewhere.
+            if by_tag.get(handler.message.tag).is_none() {
+                by_tag.insert(handler.message.tag, Arc::clone(handler));
+            }
         }
         Self {
             number: P::number(),
@@ -112,7 +114,7 @@ impl PartInfo {
     }
 
     pub(crate) fn find_handler(&self, tag: Tag) -> Option<&Handler> {
-        self.by_tag.get(&tag).map(|&place| &*self.handlers[place])
+        self.by_tag.get(tag).map(|handler| &**handler)
     }
 
     /// What reads bytes of `version`.
@@ -163,8 +165,7 @@ pub struct TypeInfo {
 #[derive(Debug, Default)]
 pub(super) struct Takes {
     all: Vec<(At, &'static str, Arc<Handler>)>,
-    /// Places in `all`.
-    by_tag: FixedMap<Tag, usize>,
+    by_tag: Tags<(At, Arc<Handler>)>,
 }
 
 /// A handler, as people are shown it.
@@ -187,10 +188,11 @@ impl Takes {
     pub(super) fn add(&mut self, at: At, part: &PartInfo) -> Vec<(&'static str, &'static str)> {
         let mut taken = Vec::new();
         for handler in &part.handlers {
-            match self.by_tag.get(&handler.message.tag) {
-                Some(&place) => taken.push((handler.message.name, self.all[place].1)),
+            let tag = handler.message.tag;
+            match self.all.iter().find(|(_, _, other)| other.message.tag == tag) {
+                Some(&(_, by, _)) => taken.push((handler.message.name, by)),
                 None => {
-                    self.by_tag.insert(handler.message.tag, self.all.len());
+                    self.by_tag.insert(tag, (at, Arc::clone(handler)));
                     self.all.push((at, part.name, Arc::clone(handler)));
                 }
             }
@@ -274,8 +276,7 @@ impl TypeInfo {
 
     #[inline]
     pub(crate) fn find_handler(&self, tag: Tag) -> Option<(At, &Handler)> {
-        let &place = self.takes.by_tag.get(&tag)?;
-        let (at, _, handler) = &self.takes.all[place];
+        let (at, handler) = self.takes.by_tag.get(tag)?;
         Some((*at, handler))
     }
 
