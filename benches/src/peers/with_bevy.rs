@@ -27,10 +27,12 @@ impl Default for WithBevy {
 impl Table for WithBevy {
     type Id = Entity;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> Entity {
         self.world.spawn(Held(payload)).id()
     }
 
+    #[inline]
     fn despawn(&mut self, id: Entity) -> bool {
         self.world.despawn(id)
     }

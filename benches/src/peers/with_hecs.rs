@@ -11,10 +11,12 @@ pub(crate) struct WithHecs(World);
 impl Table for WithHecs {
     type Id = Entity;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> Entity {
         self.0.spawn((payload,))
     }
 
+    #[inline]
     fn despawn(&mut self, id: Entity) -> bool {
         self.0.despawn(id).is_ok()
     }

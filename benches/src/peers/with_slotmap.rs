@@ -11,10 +11,12 @@ pub(crate) struct WithSlotmap(SlotMap<DefaultKey, Payload>);
 impl Table for WithSlotmap {
     type Id = DefaultKey;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> DefaultKey {
         self.0.insert(payload)
     }
 
+    #[inline]
     fn despawn(&mut self, id: DefaultKey) -> bool {
         self.0.remove(id).is_some()
     }

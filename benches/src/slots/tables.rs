@@ -42,6 +42,7 @@ impl<const N: usize> Default for Array<N> {
 impl<const N: usize> Table for Array<N> {
     type Id = u32;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> u32 {
         let id = self.vacant.pop().unwrap_or_else(|| {
             self.used += 1;
@@ -51,6 +52,7 @@ impl<const N: usize> Table for Array<N> {
         id
     }
 
+    #[inline]
     fn despawn(&mut self, id: u32) -> bool {
         self.vacant.push(id);
         true
@@ -73,10 +75,12 @@ impl Default for ByHandle {
 impl Table for ByHandle {
     type Id = Handle;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> Handle {
         self.0.spawn(payload).expect("there is room")
     }
 
+    #[inline]
     fn despawn(&mut self, id: Handle) -> bool {
         self.0.despawn(id).is_ok()
     }
@@ -94,10 +98,12 @@ pub(super) struct ByLocalId(ByHandle);
 impl Table for ByLocalId {
     type Id = LocalId;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> LocalId {
         self.0.spawn(payload).local().expect("a runtime's handle has a local id")
     }
 
+    #[inline]
     fn despawn(&mut self, id: LocalId) -> bool {
         self.0.0.despawn_local(id).is_ok()
     }
@@ -120,10 +126,12 @@ impl Default for Roomy {
 impl Table for Roomy {
     type Id = Handle;
 
+    #[inline]
     fn spawn(&mut self, payload: Payload) -> Handle {
         self.0.spawn(payload)
     }
 
+    #[inline]
     fn despawn(&mut self, id: Handle) -> bool {
         self.0.despawn(id)
     }
