@@ -7,7 +7,8 @@
 //!
 //! Keeps: nothing larger than [`BYTES_MAX`] is written or read; what a length claims is checked before
 //! it is allocated, so few bytes cost little whatever they claim; bytes after the value are an error.
-//! Leaves out: frames, which hold encoded values (`slipgate_proto`). The format is positional: fields and variants are
+//! Leaves out: lists of items that take no bytes, whose claimed length nothing bounds: declare none. Frames, which hold
+//! encoded values (`slipgate_proto`). The format is positional: fields and variants are
 //! only ever appended.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};

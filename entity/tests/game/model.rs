@@ -68,8 +68,9 @@ fn value(body: &mut Body, which: usize) -> Option<&mut u32> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100_000))]
     #[test]
-    fn components_agree_with_a_map(steps in prop::collection::vec(step(), 1..30)) {
+    fn components_agree_with_a_map(steps in prop::collection::vec(step(), 1..16)) {
         let builder = Types::builder().entity::<Host>().component::<One>().component::<Two>();
         let mut stage = Stage::new(builder.component::<Three>().component::<Four>().build().expect("nothing is wrong"));
         let mut body = stage.spawn("host", 1);
