@@ -11,7 +11,7 @@
 //! A part is out of the body while it runs, so that its handler reaches all others through the context.
 //!
 //! Keeps: whatever a handler does, panics included, every part is in its place afterwards; effects, timers and asks of a
-//! handler that panicked are left out. Timers and asks are bounded.
+//! handler that panicked are left out, and so are the components that it added. Timers and asks are bounded.
 //! Leaves out: catching panics, which is for the shell; carrying effects out.
 
 mod call;
@@ -21,6 +21,7 @@ pub(crate) mod parts;
 mod state;
 mod turn;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -136,6 +137,16 @@ impl Body {
         Arc::make_mut(&mut self.description).identity.online = online;
     }
 
+    /// Gives it something for its parts' `on_enter_scene`, when it next comes into a scene.
+    pub fn bring(&mut self, brings: serde_json::Value) {
+        self.brings = Some(Box::new(brings));
+    }
+
+    /// Gives it another number over restarts, where its own is somebody else's.
+    pub fn renumber(&mut self, persist: crate::PersistId) {
+        Arc::make_mut(&mut self.description).identity.persist = persist;
+    }
+
     /// Its flags.
     #[must_use]
     pub fn flags(&self) -> Flags {
@@ -160,6 +171,12 @@ impl Body {
     #[inline]
     pub fn component_mut<C: Component>(&mut self) -> Option<&mut C> {
         self.parts.get_mut(At::Component(C::number())).and_then(downcast_mut)
+    }
+
+    /// One of its components by its number: one array access.
+    #[must_use]
+    pub fn component_numbered(&self, number: PartNumber) -> Option<&dyn Any> {
+        self.parts.get(At::Component(number)).map(|part| part as &dyn Any)
     }
 
     /// Its own part, if it is of that very type.
@@ -271,19 +288,22 @@ impl Body {
     }
 }
 
-/// Components that are being added. Dropped before it is kept, as by an error or a panic, it takes them away again.
+/// Components that are being added. Dropped before it is kept, as by an error or a panic, it takes them away again, and
+/// with them what they have added.
 struct Addition<'b> {
     body: &'b mut Body,
     effects: &'b mut Vec<Effect>,
     added: Vec<PartNumber>,
     effects_before: usize,
     calls_before: u64,
+    parts_before: usize,
+    is_kept: bool,
 }
 
 impl<'b> Addition<'b> {
     fn begin(body: &'b mut Body, effects: &'b mut Vec<Effect>) -> Self {
-        let (effects_before, calls_before) = (effects.len(), body.calls.given());
-        Self { body, effects, added: Vec::new(), effects_before, calls_before }
+        let (effects_before, calls_before, parts_before) = (effects.len(), body.calls.given(), body.parts.len());
+        Self { body, effects, added: Vec::new(), effects_before, calls_before, parts_before, is_kept: false }
     }
 
     fn add(&mut self, part: Box<dyn AnyPart>, world: &World<'_>) -> Result<(), AddError> {
@@ -296,19 +316,17 @@ impl<'b> Addition<'b> {
     }
 
     fn keep(mut self) -> Vec<PartNumber> {
+        self.is_kept = true;
         std::mem::take(&mut self.added)
     }
 }
 
 impl Drop for Addition<'_> {
     fn drop(&mut self) {
-        if self.added.is_empty() {
-            return;
-        }
-        self.effects.truncate(self.effects_before);
-        self.body.calls.forget_since(self.calls_before);
-        while let Some(number) = self.added.pop() {
-            self.body.parts.close(number);
+        if !self.is_kept {
+            self.effects.truncate(self.effects_before);
+            self.body.calls.forget_since(self.calls_before);
+            self.body.parts.truncate(self.parts_before);
         }
     }
 }

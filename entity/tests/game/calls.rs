@@ -262,6 +262,7 @@ fn after_a_panic_the_part_is_in_its_place_and_nothing_follows_from_the_handler()
     assert!(stage.panics(&mut knight, &Stumble {}));
     assert_eq!((stage.effects(), knight.due()), (vec![], None));
     assert_eq!(knight.own(), Some(&Knight { x: 9.0 }), "what the handler did to its part is done");
+    assert!(knight.component::<Squire>().is_none(), "what the handler has added is gone");
     stage.call(&mut knight, Caller::Tool, &Poke { counter: 2 }).expect("it goes on");
     assert_eq!(stage.sent().0, id(2));
 }

@@ -56,6 +56,7 @@ impl Behaviour for Armour {
 impl Behaviour for Sulky {
     fn init(&mut self, cx: &mut Context<'_>) -> Result<(), String> {
         cx.spawn(Spawn::of::<Player>());
+        let _ = cx.add(Armour {});
         Err("I do not want to".to_owned())
     }
 }

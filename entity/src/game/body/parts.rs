@@ -63,10 +63,13 @@ impl Parts {
         self.order.push(number);
     }
 
-    /// Takes a place away again, with what is in it.
-    pub(super) fn close(&mut self, number: PartNumber) {
-        self.order.retain(|&known| known != number);
-        self.slots[number.index()] = None;
+    /// Takes the components away again that were added since there were `len` parts, last to first.
+    pub(super) fn truncate(&mut self, len: usize) {
+        while self.len() > len
+            && let Some(number) = self.order.pop()
+        {
+            self.slots[number.index()] = None;
+        }
     }
 
     /// Adds a component behind all others.

@@ -19,12 +19,14 @@ pub fn unguarded(part: &'static str, run: &mut dyn FnMut()) {
     run();
 }
 
-/// One run of one part. Dropped before it was done, as by a panic, it undoes what the context has noted.
+/// One run of one part. Dropped before it was done, as by a panic, it undoes what the context has noted, and takes the
+/// components away that were added.
 pub(super) struct Turn<'c> {
     cx: Context<'c>,
     part: Option<Box<dyn AnyPart>>,
     effects_before: usize,
     calls_before: u64,
+    parts_before: usize,
     is_done: bool,
 }
 
@@ -45,9 +47,9 @@ impl<'c> Turn<'c> {
     ) -> Self {
         let part = body.parts.take(at);
         assert!(part.is_some(), "expected a part at {at:?} of {}, found none", body.description.online());
-        let (effects_before, calls_before) = (effects.len(), body.calls.given());
+        let (effects_before, calls_before, parts_before) = (effects.len(), body.calls.given(), body.parts.len());
         let cx = Context { body, world, effects, caller, at, has_around: false };
-        Self { cx, part, effects_before, calls_before, is_done: false }
+        Self { cx, part, effects_before, calls_before, parts_before, is_done: false }
     }
 
     #[inline]
@@ -71,6 +73,7 @@ impl Drop for Turn<'_> {
         if !self.is_done {
             self.cx.effects.truncate(self.effects_before);
             self.cx.body.calls.forget_since(self.calls_before);
+            self.cx.body.parts.truncate(self.parts_before);
         } else if self.cx.has_around {
             set_middles(&mut self.cx.effects[self.effects_before..], self.cx.body.position());
         }
