@@ -17,7 +17,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use crate::{EntityId, LocalId};
+use crate::{EntityId, LocalId, SceneId};
 
 /// Names one entity in the runtime of its scene, for as long as it lives there.
 ///
@@ -43,6 +43,13 @@ impl Handle {
     #[inline]
     pub fn new(id: EntityId, generation: u32) -> Self {
         Self { id, generation }
+    }
+
+    /// What a local id names in the runtime of a scene.
+    #[must_use]
+    #[inline]
+    pub fn of_local(scene: SceneId, id: LocalId) -> Self {
+        Self::new(EntityId::new(scene, u64::from(id.slot())), id.generation().get())
     }
 
     /// Scene and slot.

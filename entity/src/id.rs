@@ -162,6 +162,26 @@ pub struct LocalId {
 }
 
 impl LocalId {
+    /// From its number: the generation in the upper 32 bits, the slot in the lower. None if the generation is 0.
+    ///
+    /// ```
+    /// use slipgate_entity::LocalId;
+    /// let id = LocalId::from_u64(3 << 32 | 7).expect("a generation");
+    /// assert_eq!((id.generation().get(), id.slot(), id.as_u64()), (3, 7, 3 << 32 | 7));
+    /// ```
+    #[must_use]
+    pub fn from_u64(number: u64) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower 32 bits are wanted")]
+        let (generation, slot) = ((number >> 32) as u32, number as u32);
+        Some(Self { generation: NonZeroU32::new(generation)?, slot })
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn as_u64(self) -> u64 {
+        u64::from(self.generation.get()) << 32 | u64::from(self.slot)
+    }
+
     /// The life number `generation` of the slot `slot`.
     #[must_use]
     #[inline]

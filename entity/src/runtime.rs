@@ -33,7 +33,7 @@ use thiserror::Error;
 
 use self::hooks::{Hooks, NoHooks};
 use self::slot::Slot;
-use crate::{EntityId, Handle, LocalId, SceneId};
+use crate::{Handle, LocalId, SceneId};
 
 pub mod hooks;
 pub mod pool;
@@ -165,7 +165,7 @@ impl<T, H> Runtime<T, H> {
     pub fn spawn(&mut self, value: T) -> Result<Handle, SlotsExhausted<T>> {
         let Some(next) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value }) };
         self.occupy(next, value);
-        Ok(handle(self.scene, next))
+        Ok(Handle::of_local(self.scene, next))
     }
 
     /// The entity that `handle` names.
@@ -270,7 +270,7 @@ impl<T, H> Runtime<T, H> {
         let scene = self.scene;
         (0..).zip(&self.slots).filter_map(move |(slot, entry)| {
             let (generation, value) = entry.tenant()?;
-            Some((handle(scene, LocalId::new(generation, slot)), value))
+            Some((Handle::of_local(scene, LocalId::new(generation, slot)), value))
         })
     }
 
@@ -279,7 +279,7 @@ impl<T, H> Runtime<T, H> {
         let scene = self.scene;
         (0..).zip(&mut self.slots).filter_map(move |(slot, entry)| {
             let (generation, value) = entry.tenant_mut()?;
-            Some((handle(scene, LocalId::new(generation, slot)), value))
+            Some((Handle::of_local(scene, LocalId::new(generation, slot)), value))
         })
     }
 
@@ -292,13 +292,13 @@ impl<T, H> Runtime<T, H> {
     /// Who lives in a slot, if anybody does.
     pub(crate) fn tenant(&self, slot: u32) -> Option<(Handle, &T)> {
         let (generation, value) = self.slots.get(index(slot))?.tenant()?;
-        Some((handle(self.scene, LocalId::new(generation, slot)), value))
+        Some((Handle::of_local(self.scene, LocalId::new(generation, slot)), value))
     }
 
     /// Who lives in a slot, to change.
     pub(crate) fn tenant_mut(&mut self, slot: u32) -> Option<(Handle, &mut T)> {
         let (generation, value) = self.slots.get_mut(index(slot))?.tenant_mut()?;
-        Some((handle(self.scene, LocalId::new(generation, slot)), value))
+        Some((Handle::of_local(self.scene, LocalId::new(generation, slot)), value))
     }
 
     /// The slot and generation that the next spawn gets, if there is one.
@@ -355,7 +355,7 @@ impl<T, H: Hooks<T>> Runtime<T, H> {
     /// If every slot is in use or retired; no payload was taken.
     pub fn acquire(&mut self, fill: impl FnOnce(Handle, &mut T)) -> Result<Handle, SlotsExhausted<()>> {
         let Some(next) = self.vacancy() else { return Err(SlotsExhausted { scene: self.scene, value: () }) };
-        let handle = handle(self.scene, next);
+        let handle = Handle::of_local(self.scene, next);
         let mut payload = self.hooks.alloc();
         fill(handle, &mut payload);
         self.occupy(next, payload);
@@ -387,11 +387,6 @@ impl<T, H> fmt::Debug for Runtime<T, H> {
 #[inline]
 fn index(slot: u32) -> usize {
     slot as usize
-}
-
-#[inline]
-fn handle(scene: SceneId, id: LocalId) -> Handle {
-    Handle::new(EntityId::new(scene, u64::from(id.slot())), id.generation().get())
 }
 
 /// Room that the first entity takes. Up to here a growing table would copy itself eight times; pages that are not

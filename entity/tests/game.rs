@@ -12,6 +12,8 @@ mod components;
 mod life;
 #[path = "game/model.rs"]
 mod model;
+#[path = "game/others.rs"]
+mod others;
 #[path = "game/state.rs"]
 mod state;
 #[path = "game/timers.rs"]

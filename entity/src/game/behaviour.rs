@@ -94,7 +94,7 @@ pub trait Behaviour: Sized {
 pub struct Entry {
     /// In which way.
     pub how: Entered,
-    /// What it brings along, from whoever asked for the move.
+    /// What it brings along, from whoever asked for the move, or for the spawn.
     pub brings: Option<Value>,
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Leaves out: waiting. An answer is a message that comes later.
 
+use std::any::Any;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,10 +18,11 @@ use super::data::Data;
 use super::effect::{Audience, Effect, Level, SceneRef, Spawn};
 use super::flags::Flags;
 use super::message::{AskId, Caller, Form, Message, Tag, payload, write};
+use super::number::PartNumber;
 use super::part::{Component, Entity};
-use super::types::CreateError;
+use super::types::{CreateError, Types};
 use super::world::{Description, Moment, SceneInfo, World};
-use crate::{Handle, LookupError, OnlineId, SceneId};
+use crate::{Handle, LocalId, LookupError, OnlineId, PersistId, SceneId};
 
 /// Passed to every handler and hook.
 ///
@@ -75,7 +77,8 @@ impl Context<'_> {
         self.world.scene
     }
 
-    /// How often the scene has ticked.
+    /// How often the scene has ticked, 20 times a second since it was opened: a measure of time. Nothing runs at a tick
+    /// that is not asked for, by [`after`](Self::after).
     #[must_use]
     pub fn tick(&self) -> u64 {
         self.world.tick
@@ -121,6 +124,13 @@ impl Context<'_> {
         self.body.component_mut()
     }
 
+    /// A component by its number, [`Part::number`](super::Part::number): one array access. None if the entity has none
+    /// of that number, or that is the one that runs.
+    #[must_use]
+    pub fn component_numbered(&self, number: PartNumber) -> Option<&dyn Any> {
+        self.body.component_numbered(number)
+    }
+
     /// The entity's own part, for its components. None if the entity is of another type, or the own part is the one
     /// that runs.
     #[must_use]
@@ -156,14 +166,19 @@ impl Context<'_> {
     /// Whether the entity is of this very type.
     #[must_use]
     pub fn is_exact<T: Entity>(&self) -> bool {
-        self.world.types.get::<T>().is_some_and(|info| info.number() == self.body.description.type_number())
+        self.body.description.is_exact::<T>(self.world.types)
     }
 
     /// Whether the entity is of this type or of one below it.
     #[must_use]
     pub fn is_a<T: Entity>(&self) -> bool {
-        let kind = self.world.types.get::<T>();
-        kind.is_some_and(|kind| self.world.types.is_a(self.body.description.type_number(), kind.number()))
+        self.body.description.is_a::<T>(self.world.types)
+    }
+
+    /// The types of the node: for questions about others, as [`Description::is_a`].
+    #[must_use]
+    pub fn types(&self) -> &Types {
+        self.world.types
     }
 
     /// Whom a handle names here.
@@ -173,6 +188,30 @@ impl Context<'_> {
     /// If it names nobody who lives here; see [`LookupError`].
     pub fn lookup(&self, handle: Handle) -> Result<&Description, LookupError> {
         if handle == self.handle() { Ok(&self.body.description) } else { self.world.handles.find(handle) }
+    }
+
+    /// Whom a local id names here: eight bytes, where one of another scene is not recognised.
+    ///
+    /// # Errors
+    ///
+    /// As [`lookup`](Self::lookup).
+    pub fn lookup_local(&self, id: LocalId) -> Result<&Description, LookupError> {
+        self.lookup(Handle::of_local(self.scene().id.first(), id))
+    }
+
+    /// An entity of this scene by its number over restarts; itself, too. None if it does not live here.
+    #[must_use]
+    pub fn find_persist(&self, persist: PersistId) -> Option<&Description> {
+        if persist == self.body.description.persist() {
+            return Some(&self.body.description);
+        }
+        self.world.handles.find(self.world.handles.handle_of_persist(persist)?).ok()
+    }
+
+    /// All in this scene that are of a type, or of one below it, by id; itself, too. O(log n) for each of them.
+    #[must_use]
+    pub fn of_type<T: Entity>(&self) -> Vec<OnlineId> {
+        self.world.types.get::<T>().map_or_else(Vec::new, |kind| self.world.handles.of_type(kind.number()))
     }
 
     /// An entity of this scene by its number in the cluster; itself, too. None if it does not live here: it may be

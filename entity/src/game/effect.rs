@@ -8,7 +8,7 @@ use super::data::Data;
 use super::message::Caller;
 use super::part::{Part, Position};
 use super::types::TypeNumber;
-use crate::{OnlineId, PlayerId, SceneId};
+use crate::{OnlineId, PersistId, PlayerId, SceneId};
 
 /// An order to the scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,15 +119,33 @@ pub struct Spawn {
     pub label: Option<String>,
     /// The player that it belongs to.
     pub player: PlayerId,
+    /// Its number over restarts; none: a fresh one.
+    pub persist: Option<PersistId>,
     /// What its parts begin with.
     pub data: Data,
+    /// What it brings along for its parts' `on_enter_scene`.
+    pub brings: Option<Value>,
 }
 
 impl Spawn {
     /// An entity of a type, as its `Default` is.
     #[must_use]
     pub fn of<T: super::Entity>() -> Self {
-        Self { type_name: T::NAME, label: None, player: PlayerId::NONE, data: Data::default() }
+        let (label, player, persist) = (None, PlayerId::NONE, None);
+        Self { type_name: T::NAME, label, player, persist, data: Data::default(), brings: None }
+    }
+
+    /// With the number that it has over restarts, as a database knows it. No two in a scene have the same; the scene
+    /// refuses to make, or to take in, the second. That no other scene has it is for the game to see to.
+    #[must_use]
+    pub fn persist(self, persist: PersistId) -> Self {
+        Self { persist: Some(persist), ..self }
+    }
+
+    /// With something for its parts' `on_enter_scene`.
+    #[must_use]
+    pub fn brings(self, brings: Value) -> Self {
+        Self { brings: Some(brings), ..self }
     }
 
     /// With a name for people.

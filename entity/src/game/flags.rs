@@ -27,7 +27,7 @@ pub struct Flags(pub u64);
 impl Flags {
     /// No bit.
     pub const NONE: Self = Self(0);
-    /// Clients are shown it.
+    /// Clients are shown it. Decides nothing as long as there are no clients.
     pub const IS_CLIENT_VISIBLE: Self = Self(1);
     /// It is dead, but still there.
     pub const IS_DEAD: Self = Self(1 << 1);

@@ -219,6 +219,15 @@ impl Types {
         of <= number && number < self.by_number(of).end
     }
 
+    /// A type and all below it: their numbers are neighbours.
+    ///
+    /// # Panics
+    ///
+    /// As [`by_number`](Self::by_number).
+    pub fn below(&self, number: TypeNumber) -> impl Iterator<Item = TypeNumber> {
+        self.inner.types[number.index()..self.by_number(number).end.index()].iter().map(TypeInfo::number)
+    }
+
     /// The bytes of a message to an entity of a type, from its name and its arguments as JSON.
     ///
     /// # Errors

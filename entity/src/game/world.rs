@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::part::Entity;
 use super::types::{TypeNumber, Types};
 use crate::{Handle, LocalId, LookupError, OnlineId, PersistId, PlayerId, SceneId};
 
@@ -50,6 +51,18 @@ pub trait Lookup {
         None
     }
 
+    /// The handle of an entity that lives here, by its number over restarts; none: it does not, or this does not know.
+    fn handle_of_persist(&self, persist: PersistId) -> Option<Handle> {
+        let _ = persist;
+        None
+    }
+
+    /// Those here that are of a type or of one below it, by id; nobody, where this does not know.
+    fn of_type(&self, kind: TypeNumber) -> Vec<OnlineId> {
+        let _ = kind;
+        Vec::new()
+    }
+
     /// The global entity of that name, wherever it is; none: there is none, or this does not know of any.
     fn global(&self, name: &str) -> Option<OnlineId> {
         let _ = name;
@@ -64,7 +77,7 @@ pub struct World<'w> {
     pub types: &'w Types,
     /// The scene.
     pub scene: &'w SceneInfo,
-    /// How often it has ticked.
+    /// How often it has ticked since it was opened.
     pub tick: u64,
     /// The time.
     pub now: Moment,
@@ -111,6 +124,33 @@ impl Description {
     #[must_use]
     pub fn local(&self) -> Option<LocalId> {
         self.handle.local()
+    }
+
+    /// Whether it is of this very type.
+    #[must_use]
+    pub fn is_exact<T: Entity>(&self, types: &Types) -> bool {
+        types.get::<T>().is_some_and(|kind| kind.number() == self.type_number)
+    }
+
+    /// Whether it is of this type or of one below it.
+    ///
+    /// ```
+    /// # use slipgate_entity::game::doc::{Actor, Player};
+    /// use slipgate_entity::game::{Description, Types};
+    ///
+    /// fn may_be_hit(who: &Description, types: &Types) -> bool {
+    ///     who.is_a::<Actor>(types) && !who.is_exact::<Player>(types)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_a<T: Entity>(&self, types: &Types) -> bool {
+        types.get::<T>().is_some_and(|kind| types.is_a(self.type_number, kind.number()))
+    }
+
+    /// Whether it is of the type of another entity, or of one below that.
+    #[must_use]
+    pub fn is_kind_of(&self, other: &Self, types: &Types) -> bool {
+        types.is_a(self.type_number, other.type_number)
     }
 
     /// Number of its type in this process.

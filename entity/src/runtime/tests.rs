@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+use crate::EntityId;
 
 mod growth;
 mod model;

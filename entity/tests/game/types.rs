@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-data! { Named {} Named2 {} Bad {} Loop1 {} Loop2 {} Kind1 {} Kind2 {} Twice {} Gap {} Both {} Echo {} Echo2 {} Old {} }
+data! { Unversioned {} Forgetful {} Named {} Named2 {} Bad {} Loop1 {} Loop2 {} Kind1 {} Kind2 {} Twice {} Gap {} Both {} Echo {} Echo2 {} Old {} }
 message!(Echo, "echo", ());
 message!(Echo2, "echo", ());
 impl Behaviour for Named {}
@@ -180,6 +180,12 @@ part!(Named2, "named");
 part!(Bad, "Not-A-Name");
 part!(Twice, "twice");
 part!(Gap, "gap", VERSION = 3);
+part!(Unversioned, "unversioned", VERSION = 0);
+part!(Forgetful, "forgetful", PERSISTENT = &["home"], FIELDS = &[slipgate_entity::game::Field::new("name", "String")]);
+impl Behaviour for Unversioned {}
+impl Behaviour for Forgetful {}
+impl Component for Unversioned {}
+impl Component for Forgetful {}
 part!(Both, "both");
 impl Component for Named {}
 impl Component for Named2 {}
@@ -201,16 +207,19 @@ impl Entity for Both {
 fn all_that_is_wrong_is_told_at_once_with_the_names_of_it() {
     let builder = Types::builder().component::<Named>().component::<Named2>().component::<Bad>();
     let builder = builder.component::<Twice>().component::<Gap>().entity::<Both>();
+    let builder = builder.component::<Unversioned>().component::<Forgetful>();
     let error = builder.entity::<Kind1>().entity::<Kind2>().build().expect_err("much is wrong");
     let text = error.to_string();
     for expected in [
-        "8 things are wrong with the types of this program",
+        "10 things are wrong with the types of this program",
         r#"both named "named"; give one of them another name"#,
         r#""Not-A-Name" of game::types::Bad is no name"#,
         r#"the messages game::types::Echo2 and game::types::Echo are both named "echo""#,
         "in twice, both twice and twice take echo",
         "gap has version 3 and reads [1, 3]; it may read versions up to 3, without a gap",
         "in both, both both and health take hit",
+        "unversioned has version 0; versions count from 1",
+        r#"forgetful saves "home", and has no such field"#,
         "kind1 and kind2 both have the client kind 4",
     ] {
         assert!(text.contains(expected), "{expected:?} is not in:\n{text}");

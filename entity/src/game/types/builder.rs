@@ -76,7 +76,13 @@ impl TypesBuilder {
             check_part(part, &mut faults);
         }
         let messages = check_messages(&parts, &mut faults);
-        let tree = Tree::grow(&parts, &mut faults);
+        let kinds: Vec<_> = (parts.iter().enumerate())
+            .filter_map(|(place, part)| Some((place, part.id, part.entity.as_ref()?.parent)))
+            .collect();
+        let tree = Tree::grow(&kinds);
+        let reached: BTreeSet<_> = tree.order.iter().map(|node| node.place).collect();
+        let unreached = kinds.iter().filter(|(place, ..)| !reached.contains(place));
+        faults.extend(unreached.map(|(place, ..)| TypeFault::Cycle { name: parts[*place].name() }));
         if faults.iter().any(|fault| matches!(fault, TypeFault::Cycle { .. } | TypeFault::Number { .. })) {
             return Err(TypeFaults { faults });
         }
@@ -213,37 +219,28 @@ struct Node {
 }
 
 impl Tree {
-    /// Types that no walk from a root comes to are in a cycle, or below one.
-    fn grow(parts: &[PartInfo], faults: &mut Vec<TypeFault>) -> Self {
-        let mut below: BTreeMap<Option<TypeId>, Vec<usize>> = BTreeMap::new();
-        for (place, part) in parts.iter().enumerate() {
-            if let Some(entity) = &part.entity {
-                below.entry(entity.parent).or_default().push(place);
+    /// From types by their place, their id and that of their parent. Those that no walk from a root comes to are in a
+    /// cycle, or below one, and are not in the tree.
+    fn grow<K: Ord>(types: &[(usize, K, Option<K>)]) -> Self {
+        let mut below: BTreeMap<Option<&K>, Vec<(usize, &K)>> = BTreeMap::new();
+        for (place, id, parent) in types {
+            below.entry(parent.as_ref()).or_default().push((*place, id));
+        }
+        let mut order: Vec<Node> = Vec::new();
+        let roots = below.remove(&None).unwrap_or_default().into_iter().rev();
+        let mut ahead: Vec<_> = roots.map(|child| (child, None)).collect();
+        while let Some(((place, id), parent)) = ahead.pop() {
+            let own = order.len();
+            order.push(Node { place, parent, end: own + 1 });
+            let children = below.remove(&Some(id)).unwrap_or_default().into_iter().rev();
+            ahead.extend(children.map(|child| (child, Some(own))));
+        }
+        for own in (0..order.len()).rev() {
+            if let Some(parent) = order[own].parent {
+                order[parent].end = order[parent].end.max(order[own].end);
             }
         }
-        let mut tree = Self { order: Vec::new() };
-        tree.walk(None, None, parts, &below);
-        let reached: BTreeSet<_> = tree.order.iter().map(|node| node.place).collect();
-        let all = parts.iter().enumerate().filter(|(_, part)| part.entity.is_some());
-        for (_, part) in all.filter(|(place, _)| !reached.contains(place)) {
-            faults.push(TypeFault::Cycle { name: part.name() });
-        }
-        tree
-    }
-
-    fn walk(
-        &mut self,
-        id: Option<TypeId>,
-        parent: Option<usize>,
-        parts: &[PartInfo],
-        below: &BTreeMap<Option<TypeId>, Vec<usize>>,
-    ) {
-        for &place in below.get(&id).into_iter().flatten() {
-            let own = self.order.len();
-            self.order.push(Node { place, parent, end: own + 1 });
-            self.walk(Some(parts[place].id), Some(own), parts, below);
-            self.order[own].end = self.order.len();
-        }
+        Self { order }
     }
 
     /// The types in the order of their numbers; a parent comes before those below it.
@@ -330,3 +327,49 @@ fn number(place: usize) -> TypeNumber {
 
 /// Longest name: short enough to be read in a column.
 const NAME_BYTES_MAX: usize = 48;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Types by the number of their parent, which may be any other.
+    fn grown(parents: &[Option<usize>]) -> Tree {
+        let kinds: Vec<_> = parents.iter().enumerate().map(|(id, parent)| (id, id, *parent)).collect();
+        Tree::grow(&kinds)
+    }
+
+    /// Whether one is the other or below it: by a walk up, and by the numbers.
+    fn check(parents: &[Option<usize>], tree: &Tree) {
+        let mut numbers = vec![0; parents.len()];
+        for (own, node) in tree.order.iter().enumerate() {
+            numbers[node.place] = own;
+        }
+        for one in (0..parents.len()).step_by(1 + parents.len() / 60) {
+            let up: BTreeSet<_> = std::iter::successors(Some(one), |&at| parents[at]).collect();
+            for other in 0..parents.len() {
+                let (own, end) = (numbers[other], tree.order[numbers[other]].end);
+                assert_eq!((own..end).contains(&numbers[one]), up.contains(&other), "{one} below {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn thousands_of_types_have_their_place_deep_wide_and_mixed() {
+        let count = 5_000;
+        let deep: Vec<_> = (0..count).map(|id: usize| id.checked_sub(1)).collect();
+        let wide: Vec<_> = (0..count).map(|id| (id > 0).then_some(0)).collect();
+        let mixed: Vec<_> = (0..count).map(|id| (id > 0).then(|| id * 7 / 10)).collect();
+        let upside_down: Vec<_> = (0..count).map(|id| (id + 1 < count).then_some(id + 1)).collect();
+        for parents in [deep, wide, mixed, upside_down] {
+            let tree = grown(&parents);
+            assert_eq!(tree.order.len(), count);
+            check(&parents, &tree);
+        }
+    }
+
+    #[test]
+    fn types_in_a_cycle_and_those_below_it_are_not_in_the_tree() {
+        let tree = grown(&[None, Some(2), Some(1), Some(2), Some(0)]);
+        assert_eq!(tree.order.iter().map(|node| node.place).collect::<Vec<_>>(), [0, 4]);
+    }
+}

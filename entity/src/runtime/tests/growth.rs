@@ -1,6 +1,7 @@
 //! How the table takes room, and that long lives wear nothing out.
 
 use super::super::*;
+use crate::EntityId;
 
 const HERE: SceneId = SceneId(1);
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
+use crate::EntityId;
 use crate::dice::Dice;
 
 const SCENE: SceneId = SceneId(3);
