@@ -13,7 +13,7 @@ pub use slipgate_entity::game::{
     MoveFailed, Part, PartCell, PartNumber, Position, Returned, ReturnedMessage, SceneInfo, SceneRef, Spawn, TimerId,
     Types,
 };
-pub use slipgate_entity::{Handle, LookupError, OnlineId, PersistId, PlayerId, SceneId, register};
+pub use slipgate_entity::{Handle, LocalId, LookupError, OnlineId, PersistId, PlayerId, SceneId, register};
 pub use slipgate_macros::{Component, Entity, Message, State, handlers};
 
 pub use crate::game::{Crowd, Game};

@@ -155,7 +155,7 @@ impl SceneActor {
             me,
             on_panic,
             room: Room::new(around.post.budget()),
-            bodies: Bodies::new(scene, capacity, first_generation, around.types.clone()),
+            bodies: Bodies::new(scene, around.clock.now(), capacity, first_generation, around.types.clone()),
             wishes: Wishes::default(),
             returns: Returns::default(),
             unfit: BTreeMap::new(),

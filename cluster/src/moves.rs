@@ -109,7 +109,7 @@ pub enum Refusal {
     #[error("the scene is closing")]
     Closing,
     /// Entities of its kind stay where they are: its flags say so.
-    #[error("it is of those that do not move")]
+    #[error("it is of those that do not move: it does not have the flag support_migrate")]
     NotMovable,
     /// The entity itself will not leave now.
     #[error("it may not leave: {reason}")]

@@ -19,7 +19,7 @@ use slipgate_cluster::Now;
 use slipgate_cluster::globals::Names;
 use slipgate_cluster::schema::Part;
 use slipgate_entity::game::{
-    Audience, Body, Description, Effect, Entered, Flags, Lookup, Moment, SceneInfo, Types, World,
+    Audience, Body, Description, Effect, Entered, Flags, Lookup, Moment, SceneInfo, TypeNumber, Types, World,
 };
 use slipgate_entity::registry::Ids;
 use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, TypeName};
@@ -48,6 +48,8 @@ pub(super) struct Bodies {
     parked: BTreeSet<OnlineId>,
     types: Types,
     scene: SceneInfo,
+    /// When the scene was opened: its ticks count from here.
+    opened: Now,
     /// Those here that are found from everywhere, and whether there is news of them.
     global: BTreeSet<OnlineId>,
     is_global_news: bool,
@@ -81,13 +83,23 @@ impl Lookup for Bodies {
         self.handle(entity)
     }
 
+    fn handle_of_persist(&self, persist: PersistId) -> Option<Handle> {
+        self.seats.by_persist(persist).map(|(handle, _)| handle)
+    }
+
+    fn of_type(&self, kind: TypeNumber) -> Vec<OnlineId> {
+        let mut all: Vec<_> = self.types.below(kind).flat_map(|kind| &self.of_type[kind.index()]).copied().collect();
+        all.sort_unstable();
+        all
+    }
+
     fn global(&self, name: &str) -> Option<OnlineId> {
         self.names.get(name).copied()
     }
 }
 
 impl Bodies {
-    pub(super) fn new(scene: SceneInfo, capacity: u32, first_generation: u32, types: Types) -> Self {
+    pub(super) fn new(scene: SceneInfo, opened: Now, capacity: u32, first_generation: u32, types: Types) -> Self {
         let runtime = Runtime::new(scene.id).with_room_for(capacity).with_first_generation(first_generation);
         let seats = Registry::over(runtime);
         let of_type = types.entities().map(|_| BTreeSet::new()).collect();
@@ -101,6 +113,7 @@ impl Bodies {
             parked: BTreeSet::new(),
             types,
             scene,
+            opened,
             global: BTreeSet::new(),
             is_global_news: false,
             names: Arc::default(),
@@ -179,11 +192,7 @@ impl Bodies {
     pub(super) fn audience(&self, speaker: OnlineId, audience: &Audience) -> Vec<OnlineId> {
         let mut listeners: Vec<_> = match *audience {
             Audience::Scene => self.of_type.iter().flatten().copied().collect(),
-            Audience::Type(kind) => {
-                let numbers = self.types.entities().map(|info| info.number());
-                let wanted = numbers.filter(|&number| self.types.is_a(number, kind));
-                wanted.flat_map(|number| &self.of_type[number.index()]).copied().collect()
-            }
+            Audience::Type(kind) => Lookup::of_type(self, kind),
             Audience::Around { position, radius } => self.grid.within([position.x, position.y], radius),
         };
         listeners.sort_unstable();
@@ -232,7 +241,8 @@ impl Bodies {
     }
 
     fn world(&self, now: Now) -> World<'_> {
-        World { types: &self.types, scene: &self.scene, tick: now.0 / TICK_US, now: Moment(now.0), handles: self }
+        let tick = now.since(self.opened) / TICK_US;
+        World { types: &self.types, scene: &self.scene, tick, now: Moment(now.0), handles: self }
     }
 
     /// Notes where an entity stands, and what of it is due.
@@ -285,3 +295,17 @@ impl Bodies {
 const CELL: f32 = 32.0;
 /// Length of a scene's tick: 20 Hz.
 const TICK_US: u64 = 50_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scene_counts_its_ticks_from_when_it_was_opened() {
+        let scene = SceneInfo { id: slipgate_entity::SceneId(1), name: "forest".to_owned(), node: "n1".to_owned() };
+        let types = Types::builder().build().expect("nothing is wrong");
+        let bodies = Bodies::new(scene, Now(1_000_000), 9, 1, types);
+        let tick = |now| bodies.world(Now(now)).tick;
+        assert_eq!([1_000_000, 1_049_999, 1_050_000, 2_000_000].map(tick), [0, 0, 1, 20]);
+    }
+}

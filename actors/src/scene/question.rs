@@ -175,8 +175,11 @@ pub(super) enum Asker {
     Despawn(oneshot::Sender<DespawnAnswer>),
     Unpark(oneshot::Sender<UnparkAnswer>),
     Move(oneshot::Sender<MoveAnswer>),
-    /// Game code, which hears of what becomes of it by its hooks.
-    Game,
+    /// Game code, which wants another entity.
+    Game {
+        parent: OnlineId,
+        type_name: &'static str,
+    },
     /// Game code, which wants the entity to move.
     Mover(OnlineId),
     /// The scene itself, which is to be empty: by a move, or, where there is no target, by a despawn.
@@ -191,7 +194,12 @@ impl Asker {
     pub(super) fn leaver(&self) -> Option<(OnlineId, Option<Own>)> {
         match self {
             Self::Evacuation { entity, to } => Some((*entity, *to)),
-            Self::Spawn(_) | Self::Despawn(_) | Self::Unpark(_) | Self::Move(_) | Self::Game | Self::Mover(_) => None,
+            Self::Spawn(_)
+            | Self::Despawn(_)
+            | Self::Unpark(_)
+            | Self::Move(_)
+            | Self::Game { .. }
+            | Self::Mover(_) => None,
         }
     }
 
@@ -200,10 +208,13 @@ impl Asker {
         match (self, answer) {
             (Self::Spawn(reply), Answer::Spawned(entity)) => drop(reply.send(Ok(entity))),
             (Self::Spawn(reply), Answer::NotSpawned(refusal)) => drop(reply.send(Err(refusal.into()))),
-            (Self::Game, Answer::NotSpawned(refusal)) => {
-                tracing::warn!(event = "spawn.refused", "what game code wanted to spawn was refused: {refusal}");
+            (Self::Game { parent, type_name }, Answer::NotSpawned(refusal)) => {
+                tracing::warn!(
+                    event = "spawn.refused", entity = %parent, r#type = type_name,
+                    "the {type_name} that {parent} wanted is not spawned: {refusal}"
+                );
             }
-            (Self::Game | Self::Mover(_), _) => {}
+            (Self::Game { .. } | Self::Mover(_), _) => {}
             (Self::Despawn(reply), Answer::Despawned) => drop(reply.send(Ok(Despawn::Done))),
             (Self::Despawn(reply), Answer::Undecided) => drop(reply.send(Ok(Despawn::Undecided))),
             (Self::Despawn(reply), Answer::Rejected(error)) => drop(reply.send(Err(error))),
@@ -271,7 +282,8 @@ impl SceneActor {
     }
 
     fn spawn(&mut self, SpawnOrder { type_name, data, label, reply }: SpawnOrder) {
-        let newcomer = Newcomer { type_name: &type_name, label, player: PlayerId::NONE, data };
+        let (type_name, player) = (type_name.as_str(), PlayerId::NONE);
+        let newcomer = Newcomer { type_name, label, player, persist: None, data, brings: None };
         match self.make(newcomer) {
             Ok(made) => {
                 let input = self.order_spawn(made, Asker::Spawn(reply));

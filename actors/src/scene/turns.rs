@@ -48,8 +48,17 @@ pub(super) struct Newcomer<'n> {
     pub(super) type_name: &'n str,
     pub(super) label: Option<String>,
     pub(super) player: PlayerId,
+    /// Its number over restarts; none: a fresh one.
+    pub(super) persist: Option<PersistId>,
     /// What its parts begin with.
     pub(super) data: Data,
+    /// What it brings along.
+    pub(super) brings: Option<serde_json::Value>,
+}
+
+/// A number over restarts that nobody else has.
+pub(super) fn fresh_persist() -> PersistId {
+    PersistId(Uuid::now_v7())
 }
 
 /// An entity that was made and has no number yet.
@@ -216,10 +225,10 @@ impl SceneActor {
     }
 
     fn wish_to_spawn(&mut self, parent: OnlineId, spawn: Spawn, now: Now) {
-        let Spawn { type_name, label, player, data } = spawn;
-        match self.make(Newcomer { type_name, label, player, data }) {
+        let Spawn { type_name, label, player, persist, data, brings } = spawn;
+        match self.make(Newcomer { type_name, label, player, persist, data, brings }) {
             Ok(made) => {
-                let input = self.order_spawn(made, Asker::Game);
+                let input = self.order_spawn(made, Asker::Game { parent, type_name });
                 self.step(input, now);
             }
             Err(reason) => self.say(parent, Level::Error, &format!("it cannot spawn a {type_name}: {reason}")),
@@ -228,11 +237,14 @@ impl SceneActor {
 
     /// Makes the body of an entity that is wanted; says why there can be none.
     pub(super) fn make(&self, newcomer: Newcomer<'_>) -> Result<Made, String> {
-        let Newcomer { type_name, label, player, data } = newcomer;
+        let Newcomer { type_name, label, player, persist, data, brings } = newcomer;
         let type_version = self.bodies.types().entity(type_name).map_or(0, |info| info.version());
-        let (type_name, persist) = (TypeName(type_name.to_owned()), PersistId(Uuid::now_v7()));
+        let (type_name, persist) = (TypeName(type_name.to_owned()), persist.unwrap_or_else(fresh_persist));
         let identity = Identity { type_name, type_version, label, persist, player };
-        let body = self.bodies.make(&identity, &data)?;
+        let mut body = self.bodies.make(&identity, &data)?;
+        if let Some(brings) = brings {
+            body.bring(brings);
+        }
         Ok(Made { identity, body })
     }
 

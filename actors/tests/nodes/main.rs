@@ -7,6 +7,7 @@ mod faulty_games;
 mod granted;
 mod home;
 mod lists;
+mod newcomers;
 mod node;
 mod paused;
 mod reopened;

@@ -9,11 +9,12 @@ use slipgate_entity::game::{
     Body, CallError, Data, Destination, Effect, Entered, Flags, Guard, Hook, Incoming, Leave, Moment, MoveFailed,
     Returned, Types, World,
 };
-use slipgate_entity::{OnlineId, SceneId};
+use slipgate_entity::{OnlineId, PersistId, SceneId};
 
 use super::arrivals::Arrival;
 use super::{Bodies, Seat};
 use crate::panic::{Panic, guarded};
+use crate::scene::turns::fresh_persist;
 
 /// What a turn has led to.
 #[derive(Debug, Default)]
@@ -64,7 +65,15 @@ impl Bodies {
         now: Now,
     ) -> Result<Turned, String> {
         body.name(entity);
+        let persist = body.description().persist();
+        let alike = self.alike(persist);
+        if alike.is_some() {
+            body.renumber(fresh_persist());
+        }
         self.put(entity, body);
+        if let Some(other) = alike {
+            return Err(format!("its persist id {persist} is that of {other} here"));
+        }
         let (result, mut effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.init(world, effects)));
         match result {
@@ -221,6 +230,11 @@ impl Bodies {
         self.hooks(entity, now, |body, world, effects, guard| body.run(&Hook::MoveFailed(why), world, effects, guard))
     }
 
+    /// Who lives here, or is about to, under a number that lasts over restarts.
+    fn alike(&self, persist: PersistId) -> Option<OnlineId> {
+        self.by_persist(persist).or_else(|| self.staged.by_persist(persist))
+    }
+
     fn enter(&mut self, entity: OnlineId, how: Entered, now: Now) -> Turned {
         self.hooks(entity, now, |body, world, effects, guard| body.enter(how, world, effects, guard))
     }
@@ -235,8 +249,7 @@ impl Bodies {
     ) -> Result<(), String> {
         let identity = &image.identity;
         let decode = || self.types.decode(&identity.type_name.0, told(entity, identity), &image.body, Moment(now.0));
-        let alike = [self.by_persist(identity.persist), self.staged.by_persist(identity.persist)];
-        if let Some(other) = alike.into_iter().flatten().find(|other| *other != entity) {
+        if let Some(other) = self.alike(identity.persist).filter(|other| *other != entity) {
             return Err(format!("its persist id {} is that of {other} there", identity.persist));
         }
         match guarded(decode) {
