@@ -1,6 +1,7 @@
 //! What entities take beside their payload, and what it costs to grow.
 
 use std::hint::black_box;
+use std::net::TcpListener;
 
 use anyhow::Result;
 use slipgate_cluster::ownership::Ownership;
@@ -13,11 +14,12 @@ use super::tables::{ByHandle, Payload, Roomy, Table};
 use super::{BEVY, HECS, MILLION, OURS, SLOTMAP, payload};
 use crate::held::{Held, held_by};
 use crate::measure::{Contestant, compete, cpu_ns_each};
+use crate::node::Node;
 use crate::peers::{WithBevy, WithHecs, WithSlotmap};
 use crate::report::{Bound, Goal, Section};
 
 pub(super) fn sections(rounds: usize) -> Result<Vec<Section>> {
-    Ok(vec![each(rounds)?, indexes(rounds)?, peak(rounds)?, slowest(rounds)?])
+    Ok(vec![each(rounds)?, indexes(rounds)?, whole(rounds)?, peak(rounds)?, slowest(rounds)?])
 }
 
 fn each(rounds: usize) -> Result<Section> {
@@ -56,6 +58,26 @@ fn indexes(rounds: usize) -> Result<Section> {
     )?;
     let title = "Memory of the indexes of 1000000 entities".to_owned();
     Ok(Section { title, unit: "bytes each", lines, goals: vec![] })
+}
+
+fn whole(rounds: usize) -> Result<Section> {
+    let lines = compete(rounds, vec![("body, seat, machine, indexes and home".to_owned(), Box::new(of_a_node))])?;
+    let title = "Memory of an idle entity of a node, in all".to_owned();
+    Ok(Section { title, unit: "bytes each, without a payload", lines, goals: vec![] })
+}
+
+/// Of entities with one part and nothing in it, whose home is on their node. All of the node runs on this thread.
+fn of_a_node() -> Result<f64> {
+    let system = actix_rt::System::new();
+    let node = system.block_on(async {
+        let port = TcpListener::bind("127.0.0.1:0")?;
+        let addresses = [port.local_addr()?.to_string()];
+        Node::start(1, port, &addresses)
+    })?;
+    system.block_on(node.spawn(SETTLED, 0))?;
+    let (spawned, held) = held_by(|| system.block_on(node.spawn(SETTLED, 0)));
+    let ids = spawned?.capacity() * size_of::<OnlineId>();
+    Ok((held.bytes - ids) as f64 / SETTLED as f64)
 }
 
 fn peak(rounds: usize) -> Result<Section> {
@@ -180,5 +202,7 @@ fn per_entity(held: Held) -> f64 {
 const IDLE: &str = "`Runtime` of a scene that knows its capacity, and `Ownership`";
 const ROOMY: &str = "`Runtime` of a scene that knows its capacity";
 const PAYLOAD: f64 = size_of::<Payload>() as f64;
+/// Entities of a node that is there for a while, as many as its tables had room for before they doubled.
+const SETTLED: usize = 1 << 14;
 /// Spawns whose time is taken together.
 const BATCH: u32 = 1000;
