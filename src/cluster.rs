@@ -53,6 +53,17 @@ use crate::node::embedded::Bound;
 use crate::telemetry::{self, NodeLabel, TelemetryError};
 
 /// A running cluster. Dropped, its nodes stop by themselves, and nobody waits for them; [`Cluster::stop`] does.
+///
+/// ```
+/// # use slipgate::prelude::*;
+/// # slipgate::block_on(async {
+/// let cluster = Cluster::builder().node("n1", ["forest", "mine"]).node("n2", ["harbor"]).start().await?;
+/// let names: Vec<_> = cluster.nodes().iter().map(Node::name).collect();
+/// assert_eq!(names, ["n1", "n2"]);
+/// cluster.stop().await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct Cluster {
     nodes: Vec<Node>,
@@ -139,15 +150,15 @@ impl Cluster {
 /// use slipgate::prelude::*;
 ///
 /// #[derive(Entity, Default, Debug)]
-/// struct Player {
+/// struct Pilgrim {
 ///     gold: u32,
 /// }
-/// impl Behaviour for Player {}
+/// impl Behaviour for Pilgrim {}
 ///
 /// # fn main() {
 /// # slipgate::block_on(async {
 /// let cluster = Cluster::builder().node("n1", ["forest"]).node("n2", ["harbor"]).start().await?;
-/// let ann = cluster.scene("forest").spawn(Player { gold: 5 }).label("ann").await?;
+/// let ann = cluster.scene("forest").spawn(Pilgrim { gold: 5 }).label("ann").await?;
 /// let moved = ann.move_to("harbor").await?;
 /// assert_eq!(moved.to.to_string(), "harbor@n2");
 /// cluster.stop().await?;

@@ -36,6 +36,22 @@ use slipgate_entity::game::{Entity, Part};
 use crate::admin::body::SpawnBody;
 
 /// A game, as [`game!`](crate::game!) registers it.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// use slipgate::game::Game;
+///
+/// let duel = Game {
+///     name: "duel",
+///     about: "two fighters in a ring",
+///     scenes: &["ring"],
+///     populate: |crowd| {
+///         crowd.spawn("ring", Player::default()).label("ann");
+///         crowd.spawn("ring", Player::default()).label("bob");
+///     },
+/// };
+/// assert_eq!(duel.crowd().newcomers().count(), 2);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Game {
     /// What `--game` calls it.
@@ -75,6 +91,18 @@ impl Game {
 }
 
 /// Who is to be spawned, in order.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// # use slipgate::prelude::*;
+/// # slipgate::doc::run(async |cluster| {
+/// let mut crowd = Crowd::default();
+/// crowd.spawn("forest", Player::default()).label("ann");
+/// crowd.spawn("harbor", Player::default()).label("bob");
+/// assert_eq!(cluster.populate(&crowd).await?.len(), 2);
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Crowd {
     newcomers: Vec<Newcomer>,

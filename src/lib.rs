@@ -25,6 +25,8 @@ pub mod client;
 pub mod cluster;
 pub mod config;
 pub mod dev;
+#[doc(hidden)]
+pub mod doc;
 pub mod game;
 pub mod node;
 mod parent;

@@ -220,6 +220,14 @@ impl fmt::Display for RangeId {
 ///
 /// Never issued twice; kept over every move. Prints as `range.counter`, for example `3.1204`; so it
 /// is written in JSON and other text formats, while binary ones hold the whole number.
+///
+/// ```
+/// use slipgate_entity::{OnlineId, RangeId};
+///
+/// let ann: OnlineId = "3.1204".parse()?;
+/// assert_eq!((ann.range(), ann.counter(), ann.to_string()), (RangeId(3), 1204, "3.1204".to_owned()));
+/// # Ok::<(), slipgate_entity::ParseIdError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OnlineId(u64);
 
@@ -308,6 +316,15 @@ impl<'de> Deserialize<'de> for OnlineId {
 }
 
 /// Number of an entity across restarts and databases: a UUID of version 7.
+///
+/// ```
+/// use slipgate_entity::PersistId;
+///
+/// let text = "\"0190163d-8694-739b-aea5-966c26f8ad91\"";
+/// let ann: PersistId = serde_json::from_str(text)?;
+/// assert_eq!((ann.0.get_version_num(), format!("\"{ann}\"")), (7, text.to_owned()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PersistId(pub Uuid);
 
@@ -318,6 +335,15 @@ impl fmt::Display for PersistId {
 }
 
 /// Number of a player, made by the game; exists while no entity does. 0 means none.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Player;
+/// use slipgate_entity::PlayerId;
+/// use slipgate_entity::game::Spawn;
+///
+/// assert_eq!(Spawn::of::<Player>().player, PlayerId::NONE);
+/// assert_eq!(Spawn::of::<Player>().player(PlayerId(7)).player, PlayerId(7));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerId(pub u64);
 

@@ -73,6 +73,15 @@ pub struct Runtime<T, H = NoHooks> {
 }
 
 /// Why a handle finds no entity. Nothing was changed.
+///
+/// ```
+/// use slipgate_entity::{LookupError, Runtime, SceneId};
+///
+/// let (mut forest, harbor) = (Runtime::new(SceneId(1)), Runtime::<&str>::new(SceneId(2)));
+/// let ann = forest.spawn("ann")?;
+/// assert_eq!(harbor.get(ann), Err(LookupError::BadScene));
+/// # Ok::<(), slipgate_entity::SlotsExhausted<&str>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LookupError {
     /// The slot is vacant, or was never used: the entity is gone. Drop the handle.

@@ -419,6 +419,19 @@ pub struct Event {
 }
 
 /// Why a question has no answer. Prints as what happened and what state is left.
+///
+/// ```
+/// use slipgate_proto::admin::{Problem, ProblemKind};
+///
+/// let problem = Problem {
+///     kind: ProblemKind::NotFound,
+///     reason: "unknown_scene".to_owned(),
+///     text: "there is no scene \"attic\"".to_owned(),
+///     state: Some("nothing was spawned".to_owned()),
+///     hint: Some("slipgate scenes".to_owned()),
+/// };
+/// assert_eq!(problem.to_string(), "there is no scene \"attic\"; nothing was spawned");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[error("{text}{}", self.state.as_deref().map(|state| format!("; {state}")).unwrap_or_default())]
 pub struct Problem {
@@ -435,6 +448,19 @@ pub struct Problem {
 }
 
 /// Kinds of problems.
+///
+/// ```
+/// use slipgate_proto::admin::ProblemKind;
+///
+/// /// Whether the same question may be answered well later.
+/// fn is_worth_another_try(kind: ProblemKind) -> bool {
+///     match kind {
+///         ProblemKind::Timeout | ProblemKind::Unavailable | ProblemKind::Refused => true,
+///         ProblemKind::Usage | ProblemKind::NotFound | ProblemKind::Unauthorized => false,
+///     }
+/// }
+/// assert!(is_worth_another_try(ProblemKind::Timeout));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {

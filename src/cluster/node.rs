@@ -17,6 +17,16 @@ use crate::node::embedded::{Bound, Embedded};
 ///
 /// It takes no signals and writes no log; the program that it is part of says when it stops. Dropped, it stops by
 /// itself, and nobody waits for that.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// # slipgate::doc::run(async |cluster| {
+/// let [n1, n2] = cluster.nodes() else { panic!("two were declared") };
+/// let ann = n1.scene("forest").spawn(Player::default()).label("ann").await?;
+/// assert_eq!(n2.find("ann").await?.id(), ann.id());
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Node {
     running: Embedded,

@@ -12,6 +12,13 @@ pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
 
 /// A scene and its node. Prints as `forest@n1`.
+///
+/// ```
+/// use slipgate::Place;
+///
+/// let place = Place { scene: "forest".to_owned(), node: "n1".to_owned() };
+/// assert_eq!(place.to_string(), "forest@n1");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The scene's name.
@@ -34,6 +41,17 @@ impl Place {
 }
 
 /// A move that ended well.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// # slipgate::doc::run(async |cluster| {
+/// let ann = cluster.scene("forest").spawn(Player::default()).await?;
+/// let moved = ann.move_to("harbor").await?;
+/// assert_eq!((moved.from.to_string(), moved.to.to_string()), ("forest@n1".to_owned(), "harbor@n2".to_owned()));
+/// assert!(moved.paused <= moved.took && moved.companions.is_empty());
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moved {
@@ -68,6 +86,18 @@ pub struct Companion {
 }
 
 /// Why a move did not end well, and where the entity is now.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// # use slipgate::prelude::*;
+/// # slipgate::doc::run(async |cluster| {
+/// let ann = cluster.scene("forest").spawn(Player::default()).await?;
+/// let error = ann.move_to("forest").await.unwrap_err();
+/// assert_eq!((error.kind, error.reason.as_str()), (ProblemKind::Refused, "already_there"));
+/// assert!(error.to_string().ends_with("; it is in forest@n1"));
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}; {}", self.whereabouts())]
 #[non_exhaustive]
@@ -102,6 +132,18 @@ impl From<Problem> for MoveError {
 }
 
 /// An entity as it stood when it was looked at.
+///
+/// ```
+/// # use slipgate::doc::{Health, Hit, Player};
+/// # slipgate::doc::run(async |cluster| {
+/// let ann = cluster.scene("forest").spawn(Player::default()).label("ann").await?;
+/// ann.send(Hit { hp: 1 }).await?;
+/// let shown = ann.show().await?;
+/// assert_eq!((shown.label.as_deref(), shown.applied, shown.standing.as_str()), (Some("ann"), 1, "active"));
+/// assert_eq!(shown.part::<Health>()?, Health { hp: 99 });
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shown {
@@ -163,6 +205,17 @@ pub enum PartError {
 }
 
 /// Why there is no new entity.
+///
+/// ```
+/// # use slipgate::doc::Player;
+/// # use slipgate::prelude::*;
+/// # slipgate::doc::run(async |cluster| {
+/// let error = cluster.scene("attic").spawn(Player::default()).await.unwrap_err();
+/// let SpawnError::Refused(problem) = error else { panic!("{error}") };
+/// assert_eq!(problem.reason, "unknown_scene");
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpawnError {
     /// A part cannot be written as JSON: a map whose keys are no text. Nothing was asked.
@@ -179,6 +232,20 @@ pub enum SpawnError {
 }
 
 /// Why a message was not applied, or may not have been.
+///
+/// ```
+/// # use slipgate::doc::{Hit, Player};
+/// # use slipgate::prelude::*;
+/// # slipgate::doc::run(async |cluster| {
+/// let ann = cluster.scene("forest").spawn(Player::default()).await?;
+/// ann.despawn().await?;
+/// match ann.send(Hit { hp: 1 }).await {
+///     Err(SendError::Dead) => {}
+///     other => panic!("expected her to be gone, found {other:?}"),
+/// }
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
     /// It was not accepted: too much waits for that entity already. Send it again later.

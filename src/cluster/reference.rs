@@ -18,6 +18,18 @@ use crate::node::SharedDesk;
 ///
 /// As data it is the entity's id. One that was read from data is not attached to a cluster: `cluster.attach(&reference)`
 /// is. Two are equal if they name the same entity.
+///
+/// ```
+/// # use slipgate::doc::{Hit, Player};
+/// # use slipgate::prelude::*;
+/// # slipgate::doc::run(async |cluster| {
+/// let ann: Ref<Player> = cluster.scene("forest").spawn(Player::default()).await?;
+/// assert_eq!(ann.ask(Hit { hp: 30 }).await?, 70);
+/// ann.move_to("harbor").await?;
+/// assert_eq!(ann.ask(Hit { hp: 30 }).await?, 40);
+/// # Ok(())
+/// # });
+/// ```
 pub struct Ref<T = Untyped> {
     id: OnlineId,
     /// Name of its type, where that is known.

@@ -15,6 +15,16 @@ use crate::game::Newcomer;
 use crate::node::SharedDesk;
 
 /// A scene, by its name or number; cheap to clone.
+///
+/// ```
+/// # use slipgate::doc::{Health, Player};
+/// # slipgate::doc::run(async |cluster| {
+/// let harbor = cluster.scene("harbor");
+/// let bob = harbor.spawn(Player::default()).with(Health { hp: 5 }).label("bob").await?;
+/// assert_eq!(bob.show().await?.at.scene, harbor.name());
+/// # Ok(())
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scene {
     desk: SharedDesk,

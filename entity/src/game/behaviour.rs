@@ -20,6 +20,27 @@ use super::message::Returned;
 use crate::{OnlineId, SceneId};
 
 /// What a part does. Everything has a default: nothing.
+///
+/// ```
+/// use slipgate_entity::game::{Behaviour, Context};
+///
+/// struct Torch {
+///     oil: u32,
+/// }
+///
+/// impl Behaviour for Torch {
+///     fn init(&mut self, _: &mut Context<'_>) -> Result<(), String> {
+///         if self.oil > 0 { Ok(()) } else { Err("a torch needs oil".to_owned()) }
+///     }
+///
+///     fn arrived(&mut self, cx: &mut Context<'_>) {
+///         self.oil -= 1;
+///         if self.oil == 0 {
+///             cx.despawn();
+///         }
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "nothing says what `{Self}` does",
     label = "no behaviour",
@@ -90,6 +111,20 @@ pub trait Behaviour: Sized {
 }
 
 /// How an entity came into its scene.
+///
+/// ```
+/// use serde_json::json;
+/// use slipgate_entity::SceneId;
+/// use slipgate_entity::game::{Entered, Entry};
+///
+/// /// In `on_enter_scene`, after `cx.move_with(to, json!({ "gate": "north" }))`.
+/// fn gate(entry: &Entry) -> Option<&str> {
+///     entry.brings.as_ref()?.get("gate")?.as_str()
+/// }
+///
+/// let entry = Entry { how: Entered::Arrived { from: SceneId(7) }, brings: Some(json!({ "gate": "north" })) };
+/// assert_eq!(gate(&entry), Some("north"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// In which way.
@@ -99,6 +134,19 @@ pub struct Entry {
 }
 
 /// In which way an entity came into its scene.
+///
+/// ```
+/// use slipgate_entity::game::Entered;
+///
+/// /// Who comes back to where she was has seen the place.
+/// fn is_new_here(how: Entered) -> bool {
+///     match how {
+///         Entered::Spawned | Entered::Arrived { .. } => true,
+///         Entered::MoveFailed => false,
+///     }
+/// }
+/// assert!(is_new_here(Entered::Spawned) && !is_new_here(Entered::MoveFailed));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
     /// It was made here. Also for a component that was added since.
@@ -113,6 +161,18 @@ pub enum Entered {
 }
 
 /// Where an entity is about to go.
+///
+/// ```
+/// # use slipgate_entity::SceneId;
+/// use slipgate_entity::game::{Destination, Leave};
+///
+/// fn leaving(has_key: bool, to: &Destination) -> Leave {
+///     if to.name == "vault" && !has_key { Leave::refuse("no key") } else { Leave::allow() }
+/// }
+///
+/// let vault = Destination { scene: SceneId(7), name: "vault".to_owned(), node: "n2".to_owned() };
+/// assert_eq!(leaving(true, &vault), Leave::allow());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// The scene.
@@ -124,6 +184,15 @@ pub struct Destination {
 }
 
 /// What a part says of a move.
+///
+/// ```
+/// # use slipgate_entity::{OnlineId, RangeId};
+/// use slipgate_entity::game::Leave;
+///
+/// # let [bob, cid] = [1, 2].map(|counter| OnlineId::new(RangeId(1), counter));
+/// let together = Leave::allow().with([bob, cid, bob]);
+/// assert_eq!(together, Leave::Allowed { companions: vec![bob, cid] });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// It may begin.
@@ -171,6 +240,18 @@ impl Leave {
 }
 
 /// Why a move came to nothing.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Player;
+/// use slipgate_entity::game::{Context, Level, MoveFailed};
+///
+/// fn move_failed(player: &mut Player, why: &MoveFailed, cx: &mut Context<'_>) {
+///     cx.log(Level::Info, format!("{} stays: {}", player.name, why.text));
+///     if why.word == "timeout" {
+///         cx.move_to_named("harbor");
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveFailed {
     /// In one word: `refused`, `timeout`, ...
@@ -180,6 +261,20 @@ pub struct MoveFailed {
 }
 
 /// A message that came back.
+///
+/// ```
+/// use slipgate_entity::game::{Returned, ReturnedMessage};
+///
+/// fn line(back: &ReturnedMessage) -> String {
+///     format!("{} to {} came back as {}: {}", back.message, back.to, back.why, back.reason)
+/// }
+///
+/// let to = "3.1204".parse()?;
+/// let reason = "it takes no message named hit".to_owned();
+/// let back = ReturnedMessage { to, why: Returned::Refused, reason, message: "hit", payload: Vec::new() };
+/// assert_eq!(line(&back), "hit to 3.1204 came back as refused: it takes no message named hit");
+/// # Ok::<(), slipgate_entity::ParseIdError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnedMessage {
     /// To whom it was.

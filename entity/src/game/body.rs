@@ -70,6 +70,19 @@ enum Phase {
 }
 
 /// Why a component was not added. The entity is without it.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Health;
+/// use slipgate_entity::game::{AddError, Context, Level};
+///
+/// /// Who has health already keeps it.
+/// fn enliven(cx: &mut Context<'_>) {
+///     match cx.add(Health { hp: 10 }) {
+///         Ok(()) | Err(AddError::Duplicated { .. }) => {}
+///         Err(error) => cx.log(Level::Warn, error.to_string()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AddError {
     /// The entity has one of the type.

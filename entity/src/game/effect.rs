@@ -80,6 +80,15 @@ pub enum Audience {
 }
 
 /// A scene, as a handler names it.
+///
+/// ```
+/// use serde_json::json;
+/// use slipgate_entity::game::{Context, SceneRef};
+///
+/// fn through_the_gate(cx: &mut Context<'_>) {
+///     cx.move_with(SceneRef::Name("harbor".to_owned()), json!({ "gate": "north" }));
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SceneRef {
     /// By its id.
@@ -89,6 +98,16 @@ pub enum SceneRef {
 }
 
 /// How urgent a line of the log is.
+///
+/// ```
+/// use slipgate_entity::game::{Context, Level};
+///
+/// fn look(left: u32, cx: &mut Context<'_>) {
+///     let level = if left == 0 { Level::Warn } else { Level::Debug };
+///     cx.log(level, format!("{left} arrows left"));
+/// }
+/// assert!(Level::Error < Level::Trace);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Something is broken.

@@ -82,12 +82,47 @@ impl fmt::Display for Tag {
 
 /// A question of one entity, which counts them from 1 over its moves; timers draw from the same numbers. Or one of a tool, of
 /// which its node keeps count.
+///
+/// ```
+/// # use slipgate_entity::OnlineId;
+/// # use slipgate_entity::game::doc::Hit;
+/// use std::time::Duration;
+/// use slipgate_entity::game::{Answered, AskId, Context};
+///
+/// struct Duel {
+///     last_blow: Option<AskId>,
+/// }
+///
+/// impl Duel {
+///     fn strike(&mut self, other: OnlineId, cx: &mut Context<'_>) {
+///         self.last_blow = cx.ask(other, Hit { hp: 3 }, Duration::from_secs(1)).ok();
+///     }
+///
+///     /// Whether it is the answer to the blow before this one.
+///     fn is_old(&self, answer: &Answered<Hit>) -> bool {
+///         self.last_blow != Some(answer.ask)
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AskId(pub u64);
 
 /// What came of an ask: an answer, or why there is none.
 ///
 /// Goes to the part that asked, and to no other.
+///
+/// ```
+/// # use slipgate_entity::game::doc::{Health, Hit};
+/// use slipgate_entity::game::{Answered, Handlers};
+///
+/// fn handlers(table: &mut Handlers<Health>) {
+///     table.on_answer(|health, answer: Answered<Hit>, _| {
+///         if answer.result.is_ok_and(|left| left <= 0) {
+///             health.hp += 10;
+///         }
+///     });
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Answered<M: Message> {
     /// Which ask.
@@ -113,6 +148,20 @@ pub enum Reply<'p> {
 }
 
 /// Why an ask has no answer.
+///
+/// ```
+/// use slipgate_entity::game::{AskError, Returned};
+///
+/// fn may_have_been_applied(error: &AskError) -> bool {
+///     match error {
+///         AskError::Timeout | AskError::Unreadable(_) => true,
+///         AskError::Returned(why) => matches!(why, Returned::Unknown | Returned::Failed),
+///         AskError::Refused(_) => false,
+///     }
+/// }
+/// assert!(may_have_been_applied(&AskError::Timeout));
+/// assert!(!may_have_been_applied(&AskError::Returned(Returned::Busy)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskError {
     /// None came in time. Whether the other applied the message is not known.
@@ -130,6 +179,20 @@ pub enum AskError {
 }
 
 /// Why a message that an entity sent came back.
+///
+/// ```
+/// use slipgate_entity::game::Returned;
+///
+/// fn advice(why: Returned) -> &'static str {
+///     match why {
+///         Returned::Dead | Returned::Unknown => "forget it",
+///         Returned::Busy => "send it again later",
+///         Returned::TooLarge | Returned::Refused => "mend the sender",
+///         Returned::Failed | Returned::Parked => "mend the receiver",
+///     }
+/// }
+/// assert_eq!(format!("{}: {}", Returned::Busy, advice(Returned::Busy)), "busy: send it again later");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Returned {
     /// The receiver is dead: it was not applied, and never will be.
@@ -157,6 +220,19 @@ pub enum Returned {
 }
 
 /// Who calls.
+///
+/// ```
+/// # use slipgate_entity::OnlineId;
+/// # use slipgate_entity::game::doc::Hit;
+/// use slipgate_entity::game::{Caller, Context};
+///
+/// /// Whoever hits is hit.
+/// fn hit(cx: &mut Context<'_>) {
+///     if let Caller::Entity(attacker) = cx.caller() && attacker != cx.id() {
+///         cx.send(attacker, Hit { hp: 1 });
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// An entity; may be the same one.
@@ -172,6 +248,15 @@ pub enum Caller {
 }
 
 /// Who may call.
+///
+/// ```
+/// use slipgate_entity::PlayerId;
+/// use slipgate_entity::game::{Caller, Callers};
+///
+/// let client = Caller::Client(PlayerId(7));
+/// assert!(Callers::ANY.allow(client) && !Callers::CLUSTER.allow(client));
+/// assert!(Callers::CLUSTER.allow(Caller::Timer) && !Callers::CLIENT.allow(Caller::Timer));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Callers {
     /// Clients.

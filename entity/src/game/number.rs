@@ -15,6 +15,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Number of a part in this process, from 0, dense.
+///
+/// ```
+/// # use slipgate_entity::game::doc::{Health, Player};
+/// use slipgate_entity::game::Part;
+///
+/// assert_eq!(Health::number(), Health::number());
+/// assert_ne!(Health::number().index(), Player::number().index());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartNumber(u32);
 

@@ -45,6 +45,32 @@ use super::types::TypesBuilder;
 /// A piece of an entity: a type that travels under a stable name.
 ///
 /// What serde skips does not travel: it is what the type's `Default` says after a move.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// use slipgate_entity::game::{Behaviour, Field, Part, PartCell, PartNumber};
+///
+/// #[derive(Debug, Default, Serialize, Deserialize)]
+/// struct Purse {
+///     gold: u32,
+///     #[serde(skip)]
+///     is_open: bool,
+/// }
+///
+/// impl Behaviour for Purse {}
+///
+/// impl Part for Purse {
+///     const NAME: &'static str = "purse";
+///     const PERSISTENT: &'static [&'static str] = &["gold"];
+///     const FIELDS: &'static [Field] =
+///         &[Field::new("gold", "u32").persistent(), Field::new("is_open", "bool").transient()];
+///
+///     fn number() -> PartNumber {
+///         static CELL: PartCell = PartCell::new();
+///         CELL.number()
+///     }
+/// }
+/// ```
 pub trait Part: Behaviour + Serialize + DeserializeOwned + Default + Debug + Send + 'static {
     /// Stable name, unique among entity types and components: `[a-z][a-z0-9_]*`, at most 48 bytes.
     const NAME: &'static str;
@@ -60,6 +86,33 @@ pub trait Part: Behaviour + Serialize + DeserializeOwned + Default + Debug + Sen
 }
 
 /// A part that stands beside an entity's own: at most one of a type in an entity, removed with it and not before.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use slipgate_entity::game::{Behaviour, Part, PartCell, PartNumber};
+/// use slipgate_entity::game::{Component, Context};
+///
+/// #[derive(Debug, Default, Serialize, Deserialize)]
+/// struct Stamina {
+///     left: u32,
+/// }
+/// # impl Behaviour for Stamina {}
+/// # impl Part for Stamina {
+/// #     const NAME: &'static str = "stamina";
+/// #     fn number() -> PartNumber {
+/// #         static CELL: PartCell = PartCell::new();
+/// #         CELL.number()
+/// #     }
+/// # }
+/// impl Component for Stamina {}
+///
+/// /// In a handler of another part of the entity.
+/// fn rest(cx: &mut Context<'_>) {
+///     if let Some(stamina) = cx.component_mut::<Stamina>() {
+///         stamina.left += 10;
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no component",
     note = "put `#[derive(Component, Default, Debug)]` on it"
@@ -67,6 +120,36 @@ pub trait Part: Behaviour + Serialize + DeserializeOwned + Default + Debug + Sen
 pub trait Component: Part {}
 
 /// The own part of an entity type.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use slipgate_entity::game::doc::{Actor, Health};
+/// # use slipgate_entity::game::{Behaviour, Part, PartCell, PartNumber, Types};
+/// use slipgate_entity::game::{ComponentList, Entity, Flags};
+///
+/// #[derive(Debug, Default, Serialize, Deserialize)]
+/// struct Orc {
+///     rage: u32,
+/// }
+/// # impl Behaviour for Orc {}
+/// # impl Part for Orc {
+/// #     const NAME: &'static str = "orc";
+/// #     fn number() -> PartNumber {
+/// #         static CELL: PartCell = PartCell::new();
+/// #         CELL.number()
+/// #     }
+/// # }
+/// impl Entity for Orc {
+///     type Parent = Actor;
+///     const FLAGS: Flags = Flags::DEFAULT.with(Flags::IS_MONSTER);
+///
+///     fn components(list: &mut ComponentList) {
+///         list.with::<Health>();
+///     }
+/// }
+/// # let types = Types::builder().entity::<Orc>().build().unwrap();
+/// # assert!(types.get::<Orc>().is_some() && types.get::<Actor>().is_some());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no entity type",
     note = "put `#[derive(Entity, Default, Debug)]` on it"
@@ -127,6 +210,16 @@ impl<T: Entity> Lineage for T {
 }
 
 /// The components that a type lists, in order.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Health;
+/// use slipgate_entity::game::{Component, ComponentList};
+///
+/// /// What all fighters have, for the `components` of each type.
+/// fn fighter<Weapon: Component>(list: &mut ComponentList) {
+///     list.with::<Health>().with::<Weapon>();
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct ComponentList {
     pub(crate) listed: Vec<Listed>,
@@ -151,6 +244,13 @@ impl ComponentList {
 }
 
 /// A place in a scene, in the units of the game; usually metres.
+///
+/// ```
+/// use slipgate_entity::game::Position;
+///
+/// let (gate, guard) = (Position { x: 1.0, y: 1.0 }, Position { x: 4.0, y: 5.0 });
+/// assert!(gate.is_within(5.0, guard) && !gate.is_within(4.9, guard));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     /// To the east.
@@ -169,6 +269,13 @@ impl Position {
 }
 
 /// A field of a part or a message, as people are shown it.
+///
+/// ```
+/// use slipgate_entity::game::Field;
+///
+/// const FIELDS: &[Field] = &[Field::new("gold", "u32").persistent(), Field::new("is_open", "bool").transient()];
+/// assert!(FIELDS[0].travels && FIELDS[0].persistent && !FIELDS[1].travels);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Field {
     /// Its name.

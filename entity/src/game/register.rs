@@ -32,6 +32,30 @@ impl Registration {
 }
 
 /// Registers a type, beside its declaration: `register!(entity Player)`, `register!(component Health)`.
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use slipgate_entity::game::{Behaviour, Entity, Part, PartCell, PartNumber, Types};
+/// #[derive(Debug, Default, Serialize, Deserialize)]
+/// struct Chest {
+///     gold: u32,
+/// }
+/// # impl Behaviour for Chest {}
+/// # impl Part for Chest {
+/// #     const NAME: &'static str = "chest";
+/// #     fn number() -> PartNumber {
+/// #         static CELL: PartCell = PartCell::new();
+/// #         CELL.number()
+/// #     }
+/// # }
+/// impl Entity for Chest {
+///     type Parent = ();
+/// }
+/// slipgate_entity::register!(entity Chest);
+///
+/// assert!(Types::linked()?.entity("chest").is_some());
+/// # Ok::<(), slipgate_entity::game::TypeFaults>(())
+/// ```
 #[macro_export]
 macro_rules! register {
     (entity $type:ty) => {

@@ -8,6 +8,16 @@ use super::types::{TypeNumber, Types};
 use crate::{Handle, LocalId, LookupError, OnlineId, PersistId, PlayerId, SceneId};
 
 /// A moment, in microseconds since the node's start; never compared between nodes.
+///
+/// ```
+/// use std::time::Duration;
+/// use slipgate_entity::game::Moment;
+///
+/// let begun = Moment(5_000_000);
+/// let due = begun.after(Duration::from_millis(1500));
+/// assert_eq!((due, due.since(begun)), (Moment(6_500_000), Duration::from_millis(1500)));
+/// assert_eq!(begun.since(due), Duration::ZERO);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub u64);
 
@@ -26,6 +36,15 @@ impl Moment {
 }
 
 /// A scene, as its entities know it.
+///
+/// ```
+/// use slipgate_entity::game::{Context, Level};
+///
+/// fn arrived(cx: &mut Context<'_>) {
+///     let place = format!("{}@{}", cx.scene().name, cx.scene().node);
+///     cx.log(Level::Info, format!("comes to {place}"));
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneInfo {
     /// Its id.
@@ -105,6 +124,17 @@ pub struct Identity {
 }
 
 /// Who an entity is: read only.
+///
+/// ```
+/// # use slipgate_entity::OnlineId;
+/// use slipgate_entity::game::Context;
+///
+/// /// Of somebody in the same scene.
+/// fn name_of(somebody: OnlineId, cx: &Context<'_>) -> Option<String> {
+///     let description = cx.find(somebody)?;
+///     Some(description.label().unwrap_or(description.type_name()).to_owned())
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     pub(crate) handle: Handle,

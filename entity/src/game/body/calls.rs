@@ -19,6 +19,26 @@ pub const TIMERS_MAX: usize = 256;
 pub const ASKS_MAX: usize = 256;
 
 /// A timer of one entity; counts from 1 within it, over its moves. Asks draw from the same numbers.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Hit;
+/// use std::time::Duration;
+/// use slipgate_entity::game::{Context, TimerId};
+///
+/// struct Fuse {
+///     burning: Option<TimerId>,
+/// }
+///
+/// impl Fuse {
+///     fn light(&mut self, cx: &mut Context<'_>) {
+///         self.burning = cx.after(Duration::from_secs(3), Hit { hp: 50 }).ok();
+///     }
+///
+///     fn put_out(&mut self, cx: &mut Context<'_>) -> bool {
+///         self.burning.take().is_some_and(|timer| cx.cancel(timer))
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TimerId(pub u64);
 
