@@ -44,11 +44,18 @@ pub use self::call::{CallError, Incoming};
 pub use self::state::{DecodeBodyError, EncodeBodyError};
 pub use self::turn::{Guard, unguarded};
 
-/// An entity as its scene holds it. Made by [`Types`] alone.
+/// An entity as its scene holds it. Made by [`Types`] alone: it has no `Default`, no `Clone` and no public field.
 ///
-/// ```compile_fail
-/// # use slipgate_entity::game::Body;
-/// let body = Body::default();
+/// ```
+/// # use slipgate_entity::game::doc::{Health, Player};
+/// # use slipgate_entity::game::{Identity, Types};
+/// # use slipgate_entity::{OnlineId, PersistId, PlayerId, RangeId};
+/// # let (online, persist) = (OnlineId::new(RangeId(1), 1), PersistId(uuid::Uuid::nil()));
+/// # let identity = Identity { online, persist, player: PlayerId::NONE, label: None };
+/// let types = Types::builder().entity::<Player>().build()?;
+/// let body = types.create_of(Player { name: "ann".to_owned(), x: 0.0 }, identity)?;
+/// assert_eq!(body.component::<Health>(), Some(&Health { hp: 100 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Body {

@@ -2,7 +2,8 @@
 
 extern crate slipgate_entity as slipgate;
 
-use slipgate::__private::{Body, Context};
+use slipgate::OnlineId;
+use slipgate::__private::{Body, Context, Description};
 
 fn makes() -> Body {
     Body::default()
@@ -30,6 +31,10 @@ fn ends_at_once(cx: &mut Context<'_>) {
 
 fn makes_in_the_scene(cx: &mut Context<'_>) {
     cx.world.types.create();
+}
+
+fn renames(description: &mut Description, online: OnlineId) {
+    description.identity.online = online;
 }
 
 fn main() {}
