@@ -45,6 +45,11 @@ pub use cluster::{
 /// JSON as a game meets it: what an entity brings along, and its state as it is shown.
 pub use serde_json;
 
+/// Its programs are tests of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 /// What macros expand to.
 #[doc(hidden)]
 pub mod __private {

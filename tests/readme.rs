@@ -4,6 +4,7 @@
 //! |---|---|
 //! | each `slipgate ...` and `cargo run ... -- ...` of a console block, each `slipgate ...` in backticks | README.md |
 //! | the program, which is an example | README.md |
+//! | that each program is compiled: `src/lib.rs` takes README.md into its documentation | all |
 //! | each source file in backticks | ARCHITECTURE.md |
 //! | each relative link, with its heading if it names one | README.md, ARCHITECTURE.md, CHANGELOG.md, docs |
 //!
@@ -15,6 +16,9 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use clap::error::ErrorKind;
 use slipgate::cli::Cli;
+
+/// Words behind the fence of a block that `cargo test --doc` compiles.
+const COMPILED: [&str; 2] = ["rust", "rust,no_run"];
 
 #[test]
 fn every_command_of_the_readme_parses() {
@@ -56,6 +60,18 @@ fn the_program_of_the_readme_is_the_example() {
 }
 
 #[test]
+fn every_program_of_the_documents_is_compiled() {
+    for document in documents() {
+        let programs = programs(&read(&document));
+        let is_compiled = |words: &String| document == Path::new("README.md") && COMPILED.contains(&words.as_str());
+        assert!(programs.iter().all(is_compiled), "{}: {programs:?}", document.display());
+    }
+    assert!(read("src/lib.rs").contains("#[cfg(doctest)]\n#[doc = include_str!(\"../README.md\")]\n"));
+    let forged = programs("```rust\n```\n- so\n  ```rust,ignore\n  ```\n");
+    assert_eq!((forged.len(), COMPILED.contains(&forged[1].as_str())), (2, false));
+}
+
+#[test]
 fn every_relative_link_of_the_documents_leads_somewhere() {
     let documents = documents();
     for path in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/wire.md"] {
@@ -81,6 +97,12 @@ fn every_source_file_that_the_architecture_names_is_there() {
     collect(root(), &mut files);
     let missing: Vec<_> = named.into_iter().filter(|name| !files.iter().any(|file| file.ends_with(name))).collect();
     assert_eq!(missing, [""; 0]);
+}
+
+/// What stands behind the fence of each block of Rust.
+fn programs(text: &str) -> Vec<String> {
+    let fences = text.lines().filter_map(|line| line.trim_start().strip_prefix("```"));
+    fences.filter(|words| words.starts_with("rust")).map(str::to_owned).collect()
 }
 
 /// Names in backticks that end as a Rust file does; a part of a path from its end is enough.
