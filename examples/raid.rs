@@ -51,16 +51,22 @@ async fn raid() -> Result<(), Box<dyn std::error::Error>> {
     let (ann, bob, cid) = (raider("ann").await?, raider("bob").await?, raider("cid").await?);
     ann.send(Lead { whom: vec![bob.id(), cid.id()] }).await?;
 
-    ann.send(Fight { on: true }).await?;
+    bob.send(Fight { on: true }).await?;
     let refused = ann.move_to("dungeon").await.expect_err("nobody leaves a fight");
     println!("ann wants to leave: {refused}");
-    assert_eq!((refused.kind, refused.at.as_deref()), (ProblemKind::Refused, Some(&ann.show().await?.at)));
-    assert!(refused.text.contains("in combat"), "{}", refused.text);
+    assert_eq!((refused.kind, refused.reason.as_str()), (ProblemKind::Refused, "companion"));
+    assert!(refused.text.contains(&bob.to_string()) && refused.text.contains("in combat"), "{}", refused.text);
+    for raider in [&ann, &bob, &cid] {
+        let raider = raider.show().await?;
+        println!("{} is still in {}", raider.label.unwrap_or_default(), raider.at);
+        assert_eq!((raider.at.scene.as_str(), raider.standing.as_str()), ("keep", "active"));
+    }
 
-    ann.send(Fight { on: false }).await?;
+    bob.send(Fight { on: false }).await?;
     let moved = ann.move_to("dungeon").await?;
     println!("the fight is over: ann is in {}", moved.to);
-    assert_eq!(moved.companions.len(), 2);
+    let listed: Vec<_> = moved.companions.iter().map(|companion| companion.id).collect();
+    assert_eq!(listed, [bob.id(), cid.id()]);
     for (name, companion) in ["bob", "cid"].iter().zip(moved.companions) {
         companion.outcome?;
         println!("{name} came along");

@@ -52,8 +52,10 @@ fn whoever_walks_through_the_portal_arrives_with_what_she_carries() {
 }
 
 #[test]
-fn nobody_leaves_a_fight_and_a_raid_leaves_together() {
-    check("raid", &["in combat", "ann is in dungeon@n2", "bob came along", "cid came along"]);
+fn one_who_fights_keeps_the_raid_and_then_all_leave_together() {
+    let stay = ["ann is still in keep@n1", "bob is still in keep@n1", "cid is still in keep@n1"];
+    let leave = ["ann is in dungeon@n2", "bob came along", "cid came along"];
+    check("raid", &[&["ann wants to leave: ", "in combat"][..], &stay, &leave].concat());
 }
 
 #[test]
