@@ -9,7 +9,7 @@
 
 pub use slipgate_entity::game::{
     AddError, Answered, AskError, AskId, Behaviour, Caller, Callers, Component, ComponentList, Context, Data,
-    Description, Destination, Entered, Entity, Entry, Field, Flags, Handlers, Leave, Level, Message, Moment,
+    Description, Destination, Entered, Entity, Entry, Fate, Field, Flags, Handlers, Leave, Level, Message, Moment,
     MoveFailed, Part, PartCell, PartNumber, Position, Returned, ReturnedMessage, SceneInfo, SceneRef, Spawn, TimerId,
     Types,
 };

@@ -169,7 +169,7 @@ impl RouterActor {
                 Output::Applied(ticket) => self.note(ticket, |batch, index| batch.passed(index, now)),
                 Output::Unknown(ticket) => self.end(ticket, |report| &mut report.unknown),
                 Output::Dead(ticket) => self.end(ticket, |report| &mut report.dead),
-                Output::Failed(ticket) => self.end(ticket, |report| &mut report.failed),
+                Output::Failed(ticket) => self.note(ticket, |batch, index| batch.failed(index, now)),
                 Output::Parked(ticket) => self.end(ticket, |report| &mut report.parked),
             }
         }

@@ -50,8 +50,8 @@ pub use self::effect::{Audience, Effect, Level, SceneRef, Spawn};
 pub use self::erased::Hook;
 pub use self::flags::Flags;
 pub use self::message::{
-    ASK_BYTES, Answered, AskError, AskId, Caller, Callers, Message, Reply, Returned, Tag, asking, payload, reply,
-    without_answer,
+    ASK_BYTES, Answered, AskError, AskId, Caller, Callers, Fate, Message, Reply, Returned, Tag, asking, panicked,
+    payload, reply, without_answer,
 };
 pub use self::number::{PartCell, PartNumber};
 pub use self::part::{Component, ComponentList, Entity, Field, Lineage, Part, Position};

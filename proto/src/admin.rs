@@ -20,7 +20,7 @@ pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
 pub use moves::{CompanionRow, MoveReport};
 pub use partial::{PartialList, Rows};
 pub use scenes::{Clearing, CloseReport};
-pub use sending::{AskReport, NotTaken, Outgoing, REFUSALS_MAX, SendReport};
+pub use sending::{AskReport, NotTaken, Outgoing, Panicked, REFUSALS_MAX, SendReport};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -7,7 +7,8 @@ use slipgate_proto::admin::AskReport;
 
 use super::console::{Console, printable};
 use super::failure::{Exit, Failure};
-use super::send::{json, verdict};
+use super::send::json;
+use super::send::verdict::Outcome;
 use crate::admin::body::AskBody;
 use crate::client::{Client, segment};
 
@@ -34,7 +35,7 @@ pub fn run(args: &AskArgs, client: &Client, console: &mut Console<'_>) -> Result
     let timeout_ms = u64::try_from(client.timeout().as_millis()).unwrap_or(u64::MAX);
     let body = AskBody { name: name.clone(), arguments: arguments.clone(), via: None, timeout_ms };
     let report: AskReport = client.post(&format!("/api/v1/entities/{}/ask", segment(entity)), &body)?;
-    verdict(entity, &report.sent, 0, true)?;
+    Outcome { name: entity, total: &report.sent, unsent: 0, waited: true }.verdict(client)?;
     if !report.answered {
         let why = report.why.as_deref().map(|why| format!(": {}", printable(why))).unwrap_or_default();
         let text = format!("{entity} has answered, and its answer cannot be had{why}");

@@ -1,14 +1,18 @@
 //! `send`: messages to one entity.
 
+pub(super) mod verdict;
+
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::Value;
 use slipgate_proto::admin::SendReport;
 
-use super::console::{Console, printable};
-use super::failure::{Exit, Failure};
+use super::console::Console;
+use super::failure::Failure;
 use crate::admin::body::{MESSAGES_MAX, MessageBody};
 use crate::client::{Client, segment};
+
+use verdict::Outcome;
 
 /// Options of `send`.
 #[derive(Args, Clone, Debug)]
@@ -44,7 +48,7 @@ pub fn run(args: &SendArgs, client: &Client, console: &mut Console<'_>) -> Resul
         left -= count;
     }
     console.object(&total, || line(&total))?;
-    verdict(&args.entity, &total, left, args.wait)
+    Outcome { name: &args.entity, total: &total, unsent: left, waited: args.wait }.verdict(client)
 }
 
 fn path(args: &SendArgs) -> String {
@@ -63,84 +67,6 @@ fn line(total: &SendReport) -> String {
     let rare = rare.into_iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("  {word} {count}"));
     let rare = rare.collect::<String>();
     format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{rare}")
-}
-
-/// What went wrong first, if anything; `unsent` were not even tried, and `waited` says whether the outcome was waited for.
-pub(super) fn verdict(name: &str, total: &SendReport, unsent: u32, waited: bool) -> Result<(), Failure> {
-    if total.busy > 0 {
-        let rest = messages(total.busy + unsent);
-        let text = format!("{rest} did not go: too many wait for {name} already");
-        let state = format!("{} went before, and will be applied in order", messages(total.accepted));
-        return Err(Failure::new(Exit::Refused, "busy", text)
-            .with_state(state)
-            .with_hint("send the rest a little later"));
-    }
-    if total.dead > 0 {
-        let text =
-            format!("{} to {name} found nobody: it is gone, or nobody has had that id yet", messages(total.dead));
-        return Err(Failure::new(Exit::NotFound, "dead", text)
-            .with_state("nothing was applied; the id of an entity that is gone is never given out again")
-            .with_hint("slipgate entities"));
-    }
-    if total.refused > 0 {
-        let why = total.refusals.first().map(|refusal| format!(": {}", printable(&refusal.why))).unwrap_or_default();
-        let text = format!("{name} did not take {}{why}", messages(total.refused));
-        let state = format!("{} applied; those are not", messages_were(total.applied));
-        return Err(Failure::new(Exit::Refused, "not_taken", text)
-            .with_state(state)
-            .with_hint(format!("slipgate show {name}      slipgate schema export")));
-    }
-    if total.failed > 0 {
-        let text = format!("the handler of {name} panicked at {}", messages(total.failed));
-        let state = match total.parked {
-            0 => {
-                format!("what the handler had done by then is done; {name} is parked, or gone, as its node's policy is")
-            }
-            parked => format!("{name} is parked; {} behind that came to nothing", messages(parked)),
-        };
-        return Err(Failure::new(Exit::Failed, "failed", text)
-            .with_state(state)
-            .with_hint(format!("slipgate show {name}")));
-    }
-    if total.parked > 0 {
-        let text = format!(
-            "{} to {name} came to nothing: it is parked since a handler of it panicked",
-            messages(total.parked)
-        );
-        return Err(Failure::new(Exit::Refused, "parked", text)
-            .with_state(format!("they are not applied later either; {name} takes no messages until it is unparked"))
-            .with_hint(format!("slipgate show {name}      slipgate unpark {name}")));
-    }
-    if total.unknown > 0 {
-        let text =
-            format!("{name} was lost with its node, and whether {} reached it is unknown", messages(total.unknown));
-        return Err(Failure::new(Exit::Failed, "unknown", text)
-            .with_state("it was applied before that, or never will be")
-            .with_hint("slipgate entities --lost"));
-    }
-    if total.passed > 0 {
-        let text =
-            format!("{} came to {name}, and what became of it there was lost on the way", messages(total.passed));
-        return Err(Failure::new(Exit::Failed, "passed", text)
-            .with_state("it was applied, unless the entity takes no such message; it is not sent again")
-            .with_hint(format!("slipgate show {name}")));
-    }
-    if waited && total.open > 0 {
-        let text = format!("{} to {name} had no answer in time", messages(total.open));
-        let state = "what was accepted is delivered once, in order, as soon as its way is free";
-        return Err(Failure::new(Exit::Timeout, "open", text)
-            .with_state(state)
-            .with_hint(format!("slipgate show {name}")));
-    }
-    Ok(())
-}
-
-fn messages(count: u32) -> String {
-    if count == 1 { "1 message".into() } else { format!("{count} messages") }
-}
-
-fn messages_were(count: u32) -> String {
-    if count == 1 { "1 message was".into() } else { format!("{count} messages were") }
 }
 
 pub(super) fn json(text: &str) -> Result<Value, String> {

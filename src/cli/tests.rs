@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 use serde_json::Value;
+use slipgate_entity::game::Fate;
 use slipgate_proto::admin::{
-    Answer, AskReport, MoveReport, NotTaken, PartialList, Problem, ProblemKind, Question, Rows, SendReport,
+    Answer, AskReport, MoveReport, NotTaken, Panicked, PartialList, Problem, ProblemKind, Question, Rows, SendReport,
 };
 
 use super::*;
@@ -194,10 +195,20 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     check_code(sending(busy), &["send", "ann", "greet", "--count", "3"], 4);
     let dead = SendReport { accepted: 1, dead: 1, ..SendReport::default() };
     check_code(sending(dead), &["send", "ann", "greet"], 3);
-    let failed = SendReport { accepted: 2, failed: 1, parked: 1, ..SendReport::default() };
+    let failures = vec![Panicked { at: 0, why: "the handler of stumble panicked: ow".to_owned(), fate: Fate::Parked }];
+    let failed = SendReport { accepted: 2, failed: 1, parked: 1, failures, ..SendReport::default() };
     let done = check_code(sending(failed), &["send", "ann", "stumble", "--count", "2"], 1);
     assert!(done.out.ends_with("dead 0  failed 1  parked 1\n"), "{}", done.out);
-    assert!(done.err.contains("ann is parked; 1 message behind that came to nothing"), "{}", done.err);
+    assert_eq!(
+        done.err,
+        "error: 1 message to ann failed: the handler of stumble panicked: ow\n  what the handler had done \
+         by then is done; ann is parked and takes no messages until it is unparked; 1 message behind that came to nothing\n  \
+         try:  slipgate show ann      slipgate unpark ann\n"
+    );
+    let failures = vec![Panicked { at: 0, why: "ow".to_owned(), fate: Fate::Despawned }];
+    let failed = SendReport { accepted: 1, failed: 1, failures, ..SendReport::default() };
+    let done = check_code(sending(failed), &["send", "ann", "stumble", "--wait"], 1);
+    assert!(done.err.contains("is done; ann is despawned, as [entities] on_panic of its node says\n"), "{}", done.err);
     let parked = SendReport { accepted: 1, parked: 1, ..SendReport::default() };
     assert!(check_code(sending(parked), &["send", "ann", "greet"], 4).err.contains("slipgate unpark ann"));
     let refusals = vec![NotTaken { at: 1, why: "it has none".to_owned() }];

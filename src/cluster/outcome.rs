@@ -5,9 +5,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use serde_json::Value;
-use slipgate_entity::game::{Message, Part};
+use slipgate_entity::game::{Fate, Message, Part};
 use slipgate_entity::{OnlineId, codec};
-use slipgate_proto::admin::{AskReport, CompanionRow, EntityReport, MoveReport, SendReport};
+use slipgate_proto::admin::{AskReport, CompanionRow, EntityReport, MoveReport, Panicked, SendReport};
 pub use slipgate_proto::admin::{Problem, ProblemKind};
 use thiserror::Error;
 
@@ -258,8 +258,13 @@ pub enum SendError {
     #[error("it was lost with its node, and whether it had applied the message is unknown")]
     Unknown,
     /// Its handler panicked; what that had done by then is done.
-    #[error("its handler panicked at the message")]
-    Failed,
+    #[error("{why}{}", fate.map_or("", then))]
+    Failed {
+        /// What the panic said, and in which handler.
+        why: String,
+        /// What becomes of the entity; none where that was lost on the way.
+        fate: Option<Fate>,
+    },
     /// It takes no messages since one of its handlers has panicked; this one is never applied.
     #[error("it takes no messages since a handler of it panicked")]
     Parked,
@@ -324,11 +329,23 @@ pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
         (busy, SendError::Busy),
         (dead, SendError::Dead),
         (unknown, SendError::Unknown),
-        (failed, SendError::Failed),
+        (failed, panicked(report.failures.first())),
         (parked, SendError::Parked),
         (passed, SendError::Passed),
     ];
     what_was.into_iter().find(|(count, _)| **count > 0).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+fn panicked(first: Option<&Panicked>) -> SendError {
+    let why = first.map_or_else(|| "its handler panicked at the message".to_owned(), |first| first.why.clone());
+    SendError::Failed { why, fate: first.map(|first| first.fate) }
+}
+
+fn then(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Parked => "; it is parked and takes no messages until it is unparked",
+        Fate::Despawned => "; it is despawned",
+    }
 }
 
 pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {

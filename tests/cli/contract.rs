@@ -69,6 +69,7 @@ const SENT: &[&str] = &[
     "refused",
     "refusals",
     "passed",
+    "failures",
 ];
 const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer", "why"];
 const MOVE: &[&str] = &[
@@ -213,6 +214,8 @@ fn what_a_parked_entity_is_sent_comes_to_nothing_until_it_is_unparked() {
     let done = cluster.json(&["send", &entity, "stumble", "--wait"]);
     let sent = done.objects().remove(0);
     assert_eq!((done.code, &sent["failed"], &sent["applied"]), (1, &1.into(), &0.into()), "{done:?}");
+    check(&sent["failures"][0], &["at", "why", "fate"]);
+    assert_eq!((&sent["failures"][0]["at"], &sent["failures"][0]["fate"]), (&0.into(), &"parked".into()));
     let done = cluster.json(&["send", &entity, "hit", r#"{"hp":3}"#, "--count", "2", "--wait"]);
     let sent = done.objects().remove(0);
     assert_eq!((done.code, &sent["parked"], &sent["applied"]), (4, &2.into(), &0.into()), "{done:?}");

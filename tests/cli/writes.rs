@@ -81,7 +81,10 @@ fn a_message_that_the_entity_does_not_take_is_an_error_for_whoever_waits() {
     assert_eq!(done.out, "accepted 1  applied 0  open 0  busy 0  dead 0  refused 1\n");
     assert_eq!(done.err, error);
     let done = cluster.ask(&["ask", "deaf", "stumble"]).ends(1);
-    assert!(done.err.starts_with("error: the handler of deaf panicked at 1 message\n"), "{done:?}");
+    assert!(
+        done.err.starts_with("error: 1 message to deaf failed: the handler of stumble panicked: the walker stumbled\n"),
+        "{done:?}"
+    );
     let done = cluster.ask(&["ask", "deaf", "step", STEP]).ends(4);
     assert!(done.err.starts_with("error: 1 message to deaf came to nothing: it is parked"), "{done:?}");
 }
@@ -157,13 +160,14 @@ fn an_entity_whose_handler_panicked_says_so_and_what_to_do() {
     let entity = cluster.spawn("tower", "faint");
     let Done { code, out, err } = cluster.ask(&["send", "faint", "stumble", "--wait"]);
     assert_eq!((code, out.as_str()), (1, "accepted 1  applied 0  open 0  busy 0  dead 0  failed 1\n"));
-    let expected = "error: the handler of faint panicked at 1 message\n  \
-                    what the handler had done by then is done; faint is parked, or gone, as its node's policy is\n  \
-                    try:  slipgate show faint\n";
+    let expected = "error: 1 message to faint failed: the handler of stumble panicked: the walker stumbled\n  \
+                    what the handler had done by then is done; faint is parked and takes no messages until it is unparked\n  \
+                    try:  slipgate show faint      slipgate unpark faint\n";
     assert_eq!(err, expected);
     let Done { code, out, err } = cluster.ask(&["send", "faint", "step", STEP, "--wait"]);
     assert_eq!((code, out.as_str()), (4, "accepted 1  applied 0  open 0  busy 0  dead 0  parked 1\n"));
-    let expected = "error: 1 message to faint came to nothing: it is parked since a handler of it panicked\n  \
+    let expected = "error: 1 message to faint came to nothing: it is parked since the handler of stumble panicked: the walker \
+                    stumbled\n  \
                     they are not applied later either; faint takes no messages until it is unparked\n  \
                     try:  slipgate show faint      slipgate unpark faint\n";
     assert_eq!(err, expected);

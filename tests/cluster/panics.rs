@@ -2,7 +2,8 @@
 
 use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody, UnparkBody};
 use slipgate::client::{CallError, Client};
-use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport, ProblemKind, SendReport};
+use slipgate_entity::game::Fate;
+use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport, Panicked, ProblemKind, SendReport};
 
 use crate::nodes::Cluster;
 use crate::{status, stop_all};
@@ -19,6 +20,9 @@ fn an_entity_whose_handler_panics_is_parked_moves_as_such_and_goes_on_once_it_is
     let mark = nodes[0].count();
     let report = send(&far, &ann, &["hit", "stumble", "hit", "hit"]);
     assert_eq!((report.applied, report.failed, report.parked, report.open), (1, 1, 2, 0), "{report:?}");
+    let [panicked] = <[Panicked; 1]>::try_from(report.failures).expect("one of them failed");
+    let expected = (1, "the handler of stumble panicked: the walker stumbled", Fate::Parked);
+    assert_eq!((panicked.at, panicked.why.as_str(), panicked.fate), expected);
     let line = nodes[0].await_line(mark, "the panic", |line| line["event"] == "entity.panicked");
     let told = ["level", "entity", "type", "message_kind"].map(|key| line[key].as_str().unwrap_or_default());
     assert_eq!(told, ["ERROR", ann.as_str(), "walker", "stumble"]);
@@ -68,6 +72,7 @@ fn by_policy_an_entity_whose_handler_panics_is_despawned_and_its_scene_goes_on()
     let (ann, bob) = (spawn(&client, "wood"), spawn(&client, "wood"));
     let report = send(&client, &ann, &["stumble", "hit"]);
     assert_eq!((report.failed, report.parked, report.open), (1, 1, 0), "{report:?}");
+    assert_eq!(report.failures.first().map(|panicked| panicked.fate), Some(Fate::Despawned), "{report:?}");
     assert_eq!(send(&client, &ann, &["hit"]).dead, 1);
     assert_eq!(send(&client, &bob, &["hit"]).applied, 1);
     stop_all(&mut nodes);

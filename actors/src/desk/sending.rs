@@ -83,6 +83,7 @@ impl Office {
         }
         sum.busy_at.sort_unstable();
         sum.refusals.sort_unstable_by_key(|refusal| refusal.at);
+        sum.failures.sort_unstable_by_key(|failure| failure.at);
         Ok(Answer::Sent(sum))
     }
 
@@ -123,7 +124,7 @@ impl Office {
                     .map_err(|why| format!("it cannot be told as JSON: {why}")),
             ),
             Some((_, Reply::Done)) => Some(Err(format!("it is larger than {REPLY_BYTES} bytes"))),
-            Some((_, Reply::Refused(_))) | None => None,
+            Some((_, Reply::Refused(_) | Reply::Panicked { .. })) | None => None,
         };
         let (answer, why) = match told {
             Some(Ok(answer)) => (Some(answer), None),

@@ -1,13 +1,14 @@
 //! Messages that a tool sent together, and what has become of each.
 //!
 //! ```text
-//!   accepted -> open -> applied, refused: the entity has gone past it, and has said which
-//!                    -> passed: it has gone past it, and what it said was lost on the way
-//!                    -> dead, unknown, failed, parked: there is no reply
+//!   accepted -> open -> applied, refused, failed: the entity has gone past it, and has said which
+//!                    -> passed, failed: it has gone past it, and what it said was lost on the way
+//!                    -> dead, unknown, parked: there is no reply
 //!   or busy
 //! ```
 //!
-//! A reply is said once, beside the acknowledgement and maybe before or behind it.
+//! A reply is said once, beside the acknowledgement and maybe before or behind it. That a message has failed is known
+//! without one; the reply says what the panic said.
 //!
 //! Keeps: what is accepted is in one count of the report at any time; `applied` is what was applied.
 
@@ -18,8 +19,8 @@ use slipgate_cluster::bounds::clipped;
 use slipgate_cluster::message::Payload;
 use slipgate_cluster::{Now, router};
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::{AskId, Reply, asking, reply};
-use slipgate_proto::admin::{NotTaken, REFUSALS_MAX, SendReport};
+use slipgate_entity::game::{AskId, Fate, Reply, asking, reply};
+use slipgate_proto::admin::{NotTaken, Panicked, REFUSALS_MAX, SendReport};
 
 /// Whether and how a tool waits for what becomes of its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,16 @@ pub(super) struct Batch {
     said: BTreeMap<usize, Said>,
     replies: BTreeMap<u32, Payload>,
     /// What the entities have gone past and have not replied to.
-    unanswered: BTreeMap<usize, Now>,
+    unanswered: BTreeMap<usize, (Past, Now)>,
+}
+
+/// How an entity has gone past a message to which it has not replied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Past {
+    /// It has applied or refused it.
+    Acknowledged,
+    /// Its handler panicked.
+    Failed,
 }
 
 /// What an entity has said to a message.
@@ -61,6 +71,7 @@ pub(super) struct Batch {
 enum Said {
     Taken,
     Refused(String),
+    Panicked(String, Fate),
 }
 
 impl Batch {
@@ -116,8 +127,23 @@ impl Batch {
     pub(super) fn passed(&mut self, index: usize, now: Now) {
         if !self.asks() {
             self.count(|report| &mut report.applied);
-        } else if !self.settle(index) {
-            self.unanswered.insert(index, now + REPLY_WAIT);
+        } else {
+            self.await_reply(index, Past::Acknowledged, now);
+        }
+    }
+
+    /// The handler of the message panicked.
+    pub(super) fn failed(&mut self, index: usize, now: Now) {
+        if !self.asks() {
+            self.count(|report| &mut report.failed);
+        } else {
+            self.await_reply(index, Past::Failed, now);
+        }
+    }
+
+    fn await_reply(&mut self, index: usize, past: Past, now: Now) {
+        if !self.settle(index) {
+            self.unanswered.insert(index, (past, now + REPLY_WAIT));
         }
     }
 
@@ -137,6 +163,7 @@ impl Batch {
         let said = match reply(&payload) {
             Some((_, Reply::Answer { .. } | Reply::Done)) => Said::Taken,
             Some((_, Reply::Refused(why))) => Said::Refused(clipped(why)),
+            Some((_, Reply::Panicked { why, fate })) => Said::Panicked(clipped(why), fate),
             None => return,
         };
         if matches!(self.waiting, Waiting::Answer(_)) && payload.len() <= REPLY_BYTES {
@@ -161,6 +188,13 @@ impl Batch {
                     self.report.refusals.push(NotTaken { at, why });
                 }
             }
+            Some(Said::Panicked(why, fate)) => {
+                let (why, fate) = (std::mem::take(why), *fate);
+                self.count(|report| &mut report.failed);
+                if self.report.failures.len() < REFUSALS_MAX {
+                    self.report.failures.push(Panicked { at, why, fate });
+                }
+            }
         }
         true
     }
@@ -178,14 +212,17 @@ impl Batch {
     /// Whether there is nothing more to wait for: all has ended, or only that is open to which no reply has come in time.
     pub(super) fn is_over(&self, now: Now) -> bool {
         let all_passed = self.report.open as usize == self.unanswered.len();
-        let is_lost = || self.unanswered.values().all(|until| *until <= now);
+        let is_lost = || self.unanswered.values().all(|(_, until)| *until <= now);
         self.report.open == 0 || self.until <= now || all_passed && is_lost()
     }
 
     /// How it stands.
     pub(super) fn sent(mut self) -> Sent {
-        for _ in std::mem::take(&mut self.unanswered) {
-            self.count(|report| &mut report.passed);
+        for (past, _) in std::mem::take(&mut self.unanswered).into_values() {
+            self.count(|report| match past {
+                Past::Acknowledged => &mut report.passed,
+                Past::Failed => &mut report.failed,
+            });
         }
         Sent { report: self.report, replies: self.replies }
     }
@@ -222,6 +259,34 @@ mod tests {
 
     fn refusal() -> Payload {
         [&[4], &7u64.to_le_bytes()[..], &[0; 4], &[2], b"no"].concat().into()
+    }
+
+    fn panic_reply() -> Payload {
+        [&[6], &7u64.to_le_bytes()[..], &[0; 4], &[2], b"ow", &[1]].concat().into()
+    }
+
+    #[test]
+    fn what_a_panic_says_and_what_becomes_of_the_entity_is_told_whichever_comes_first() {
+        let mut batch = batch(2);
+        batch.replied(0, entity(1), panic_reply());
+        batch.failed(0, Now(0));
+        batch.failed(1, Now(0));
+        assert!(!batch.is_over(Now(0)) && batch.awaits_reply());
+        batch.replied(1, entity(1), panic_reply());
+        assert!(batch.is_over(Now(0)) && !batch.awaits_reply());
+        let Sent { report, .. } = batch.sent();
+        let failure = |at| Panicked { at, why: "ow".to_owned(), fate: Fate::Despawned };
+        assert_eq!((report.failed, report.open, report.failures), (2, 0, vec![failure(0), failure(1)]));
+    }
+
+    #[test]
+    fn a_message_has_failed_also_where_the_word_of_its_panic_is_lost() {
+        let mut batch = batch(1);
+        batch.failed(0, Now(5));
+        assert!(!batch.is_over(Now(5)));
+        assert!(batch.is_over(Now(5) + REPLY_WAIT));
+        let Sent { report, .. } = batch.sent();
+        assert_eq!((report.failed, report.passed, report.open, report.failures.len()), (1, 0, 0, 0));
     }
 
     #[test]

@@ -4,10 +4,12 @@
 
 use std::collections::VecDeque;
 
+use slipgate_cluster::bounds::clipped;
 use slipgate_cluster::message::{Control, Message as Said, Payload};
+use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::{Envelope, Now, Place};
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::{Effect, Returned, reply, without_answer};
+use slipgate_entity::game::{Effect, Fate, Returned, panicked, reply, without_answer};
 
 use super::SceneActor;
 use crate::router::REPLY_BYTES;
@@ -51,6 +53,18 @@ impl SceneActor {
             let is_wanted = |payload: &[u8]| reply(payload).is_some_and(|(ask, _)| ask.wants_answer());
             let fits = payload.len() <= REPLY_BYTES && is_wanted(&payload);
             let payload = if fits { payload } else { without_answer(payload) };
+            let message = Said::Control(Control::Reply { entity, payload: payload.into() });
+            self.letters.push(Envelope { from: self.me.into(), to, message });
+        }
+    }
+
+    /// Says to the router of a tool what the panic at its message said, if anybody waits for that.
+    pub(super) fn reply_panicked(&mut self, entity: OnlineId, to: Place, (message, why): (&[u8], &str)) {
+        let fate = match self.on_panic {
+            OnPanic::Park => Fate::Parked,
+            OnPanic::Despawn => Fate::Despawned,
+        };
+        if let Some(payload) = panicked(message, &clipped(why.to_owned()), fate) {
             let message = Said::Control(Control::Reply { entity, payload: payload.into() });
             self.letters.push(Envelope { from: self.me.into(), to, message });
         }

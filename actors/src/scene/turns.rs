@@ -103,6 +103,9 @@ impl SceneActor {
             NotApplied::Parked => None,
             NotApplied::Panicked(panicked) => Some(self.note_panic(entity, &panicked)),
         };
+        if let (Some(panic), Sender::Tool(_), Some((stream, _))) = (&panic, sender, message) {
+            self.reply_panicked(entity, stream.opened_at, (&payload, &panic.why));
+        }
         self.step(Input::NotApplied { entity, sender, message, payload, panic }, now);
     }
 

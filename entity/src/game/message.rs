@@ -7,6 +7,7 @@
 //! | answer | 3 | ask id, tag of the message that asked | the answer |
 //! | refused | 4 | ask id, or 0 for a plain message, tag | why, as text |
 //! | done | 5 | ask id, tag of the message that asked | none: it was applied, and the answer is left out |
+//! | panicked | 6 | ask id, tag of the message that asked | what the handler's panic said, and the entity's [`Fate`] |
 //!
 //! Arguments are a part in the words of the [`codec`]: no version byte, to the end of the payload.
 //! A [`Tag`] is FNV-1a of the message's name. Tags that collide are found when the types are put together.
@@ -145,6 +146,23 @@ pub enum Reply<'p> {
     Done,
     /// The entity did not take the message, for the reason given. It was not applied.
     Refused(String),
+    /// The handler panicked. What it had done by then is done.
+    Panicked {
+        /// What the panic said, and of which message.
+        why: String,
+        /// What becomes of the entity.
+        fate: Fate,
+    },
+}
+
+/// What becomes of an entity whose handler panicked, by its node's policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It takes no messages until somebody unparks it.
+    Parked,
+    /// It is gone for good.
+    Despawned,
 }
 
 /// Why an ask has no answer.
@@ -299,6 +317,7 @@ pub(crate) enum Form {
     Answer(AskId),
     Refused(Option<AskId>),
     Done(AskId),
+    Panicked(AskId),
 }
 
 impl<'p> Envelope<'p> {
@@ -315,6 +334,7 @@ impl<'p> Envelope<'p> {
                 ANSWER => Form::Answer(AskId(id)),
                 REFUSED => Form::Refused((id != 0).then_some(AskId(id))),
                 DONE => Form::Done(AskId(id)),
+                PANICKED => Form::Panicked(AskId(id)),
                 _ => return None,
             };
             (form, rest)
@@ -337,6 +357,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(form: Form, tag: Tag, arguments: &T) 
         Form::Answer(id) => (ANSWER, Some(id)),
         Form::Refused(id) => (REFUSED, Some(id.unwrap_or(AskId(0)))),
         Form::Done(id) => (DONE, Some(id)),
+        Form::Panicked(id) => (PANICKED, Some(id)),
     };
     bytes.push(kind);
     bytes.extend(ask.into_iter().flat_map(|AskId(id)| id.to_le_bytes()));
@@ -403,8 +424,34 @@ pub fn reply(payload: &[u8]) -> Option<(AskId, Reply<'_>)> {
         Form::Answer(id) => Some((id, Reply::Answer { tag, bytes: arguments })),
         Form::Refused(Some(id)) => Some((id, Reply::Refused(codec::decode_part(arguments).ok()?))),
         Form::Done(id) => Some((id, Reply::Done)),
+        Form::Panicked(id) => {
+            let (why, fate) = codec::decode_part(arguments).ok()?;
+            Some((id, Reply::Panicked { why, fate }))
+        }
         Form::Message | Form::Ask(_) | Form::Refused(None) => None,
     }
+}
+
+/// What a tool hears whose message made a handler panic; none if it is no ask, and so nobody waits for that.
+///
+/// ```
+/// # use slipgate_entity::game::doc::Hit;
+/// use slipgate_entity::game::{AskId, Fate, Reply, asking, panicked, payload, reply};
+///
+/// let message = payload(&Hit { hp: 3 });
+/// let ask = asking(&message, AskId(7)).expect("a plain message");
+/// let heard = panicked(&ask, "ow", Fate::Parked).expect("somebody asked");
+/// assert_eq!(reply(&heard), Some((AskId(7), Reply::Panicked { why: "ow".to_owned(), fate: Fate::Parked })));
+/// assert_eq!(panicked(&message, "ow", Fate::Parked), None);
+/// ```
+///
+/// # Panics
+///
+/// If the text needs more than [`codec::BYTES_MAX`].
+#[must_use]
+pub fn panicked(message: &[u8], why: &str, fate: Fate) -> Option<Vec<u8>> {
+    let Envelope { form: Form::Ask(id), tag, .. } = Envelope::read(message)? else { return None };
+    Some(write(Form::Panicked(id), tag, &(why, fate)))
 }
 
 /// The same reply without its answer, if it has one: what was asked is done.
@@ -421,6 +468,7 @@ const ASK: u8 = 2;
 const ANSWER: u8 = 3;
 const REFUSED: u8 = 4;
 const DONE: u8 = 5;
+const PANICKED: u8 = 6;
 
 #[cfg(test)]
 mod tests {
@@ -437,6 +485,8 @@ mod tests {
             (Form::Answer(AskId(7)), [&[3], &id[..]].concat()),
             (Form::Refused(Some(AskId(7))), [&[4], &id[..]].concat()),
             (Form::Refused(None), [&[4], &[0; 8][..]].concat()),
+            (Form::Done(AskId(7)), [&[5], &id[..]].concat()),
+            (Form::Panicked(AskId(7)), [&[6], &id[..]].concat()),
         ] {
             let bytes = write(form, tag, &5u32);
             assert_eq!(bytes, [&head[..], &tag_bytes, &[5]].concat(), "{form:?}");
@@ -458,7 +508,7 @@ mod tests {
     #[test]
     fn bytes_of_no_form_are_no_payload() {
         assert_eq!(Envelope::read(&[]), None);
-        assert_eq!(Envelope::read(&[6; 20]), None);
+        assert_eq!(Envelope::read(&[7; 20]), None);
         assert_eq!(Envelope::read(&[0; 20]), None);
     }
 

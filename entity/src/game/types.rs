@@ -283,7 +283,7 @@ impl Types {
     pub fn kind_of(&self, payload: &[u8]) -> Option<&'static str> {
         let envelope = Envelope::read(payload)?;
         match envelope.form {
-            Form::Message | Form::Ask(_) | Form::Answer(_) | Form::Refused(_) | Form::Done(_) => {
+            Form::Message | Form::Ask(_) | Form::Answer(_) | Form::Refused(_) | Form::Done(_) | Form::Panicked(_) => {
                 self.message(envelope.tag)
             }
         }

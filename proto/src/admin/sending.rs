@@ -1,6 +1,7 @@
 //! Messages of tools, and how sending them went.
 
 use serde::{Deserialize, Serialize};
+use slipgate_entity::game::Fate;
 
 use super::json_text;
 
@@ -48,6 +49,19 @@ pub struct SendReport {
     /// Of the accepted ones, come to the entity, which has applied or refused them: its word on that was lost on the way. Only
     /// where the outcome was waited for.
     pub passed: u32,
+    /// What the panics said, for the first [`REFUSALS_MAX`] of the failed ones. Only where the outcome was waited for.
+    pub failures: Vec<Panicked>,
+}
+
+/// A message at which the handler of its entity panicked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Panicked {
+    /// Its position in the request.
+    pub at: u32,
+    /// What the panic said.
+    pub why: String,
+    /// What became of the entity.
+    pub fate: Fate,
 }
 
 /// A message that an entity did not take.
@@ -78,7 +92,7 @@ pub struct AskReport {
     pub why: Option<String>,
 }
 
-/// Refusals that a report tells the reasons of.
+/// Refusals, and failures, that a report tells the reasons of.
 pub const REFUSALS_MAX: usize = 16;
 
 impl SendReport {
@@ -105,6 +119,7 @@ impl SendReport {
             refused,
             refusals,
             passed,
+            failures,
         } = part;
         self.accepted += accepted;
         self.busy += busy;
@@ -119,6 +134,9 @@ impl SendReport {
         let room = REFUSALS_MAX.saturating_sub(self.refusals.len());
         let refusals = refusals.into_iter().map(|refusal| NotTaken { at: refusal.at + at, ..refusal });
         self.refusals.extend(refusals.take(room));
+        let room = REFUSALS_MAX.saturating_sub(self.failures.len());
+        let failures = failures.into_iter().map(|failure| Panicked { at: failure.at + at, ..failure });
+        self.failures.extend(failures.take(room));
         self.incarnation = self.incarnation.max(incarnation);
         self.busy_at.extend(busy_at.into_iter().map(|position| position + at));
     }

@@ -2,11 +2,12 @@
 
 use slipgate_cluster::message::ToolMessage;
 use slipgate_cluster::moves::Cost;
+use slipgate_entity::game::Fate;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
     Answer, AskReport, Clearing, CloseReport, ClusterReport, CompanionRow, Cursor, DrainOrder, DrainReport,
-    EntityReport, EntityRow, Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing,
+    EntityReport, EntityRow, Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing, Panicked,
     ParkedReport, PartialList, PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport,
 };
 
@@ -78,6 +79,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             refused: 1,
             refusals: vec![NotTaken { at: 1, why: "no".into() }],
             passed: 6,
+            failures: vec![Panicked { at: 2, why: "ow".into(), fate: Fate::Parked }],
         }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),

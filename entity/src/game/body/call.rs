@@ -102,7 +102,7 @@ impl Body {
             Form::Answer(id) => self.answered(id, caller, Ok(envelope.arguments), world, effects),
             Form::Refused(id) => self.refused(id, caller, envelope, world, effects),
             // Tools alone hear that.
-            Form::Done(_) => Err(CallError::NoMessage),
+            Form::Done(_) | Form::Panicked(_) => Err(CallError::NoMessage),
         }
     }
 
