@@ -15,6 +15,7 @@ mod kept;
 pub mod lists;
 pub mod migrate;
 pub mod node;
+pub mod program;
 pub mod scenes;
 pub mod schema;
 pub mod send;
@@ -35,6 +36,7 @@ use clap_complete::Shell;
 use console::Console;
 use failure::{Exit, Failure};
 use globals::{Format, Globals};
+use program::Program;
 
 /// Entities that walk between scene servers without their players noticing.
 #[derive(Parser, Clone, Debug)]
@@ -116,33 +118,35 @@ pub fn run(
     err: &mut dyn Write,
 ) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
+    let program = Program::of(&args);
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(stop) => return explain(&stop, wanted(&args), out, err),
+        Err(stop) => return explain(&stop, &mut Console::new(&program, wanted(&args), out, err)),
     };
-    let format = cli.globals.output;
-    let ended = dispatch(&cli, env, &mut Console::new(format, out, err));
+    let mut console = Console::new(&program, cli.globals.output, out, err);
+    let ended = dispatch(&cli, env, &mut console);
     ended.unwrap_or_else(|failure| {
-        failure.tell(format, err);
+        console.tell(&failure);
         failure.exit().into()
     })
 }
 
 /// Help and version are data; everything else that the parser says is a fault of usage.
-fn explain(stop: &clap::Error, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    let text = stop.render().to_string();
-    match (stop.use_stderr(), format) {
+fn explain(stop: &clap::Error, console: &mut Console<'_>) -> ExitCode {
+    let text = console.program().in_words(&stop.render().to_string());
+    match (stop.use_stderr(), console.format()) {
         (false, _) => {
-            let _ = write!(out, "{text}");
+            // Whoever closes the pipe has read enough of it.
+            let _ = console.raw(text.as_bytes());
             return Exit::Done.into();
         }
         (true, Format::Table) => {
-            let _ = write!(err, "{text}");
+            let _ = write!(console.err(), "{text}");
         }
         (true, Format::Json) => {
             let sentence = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let failure = Failure::new(Exit::Usage, "command_line", sentence).with_state("nothing was asked");
-            failure.with_hint("slipgate --help").tell(format, err);
+            console.tell(&failure.with_hint("slipgate --help"));
         }
     }
     Exit::Usage.into()
@@ -181,7 +185,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Schema(command) => schema::run(command, cli.globals.at.as_ref().map(|_| client), console)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "slipgate", &mut script);
+            clap_complete::generate(*shell, &mut Cli::command(), console.program().name(), &mut script);
             console.raw(&script)?;
         }
     }

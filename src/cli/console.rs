@@ -1,6 +1,6 @@
 //! Where a command writes: data to stdout, everything else to stderr.
 //!
-//! Keeps: with `-o json` stdout holds one object per line and nothing else; text that came from users
+//! Keeps: what is said beside data names the commands of the program that was run; with `-o json` stdout holds one object per line and nothing else; text that came from users
 //! reaches a terminal with its control characters escaped.
 
 use std::fmt;
@@ -8,10 +8,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::failure::Failure;
 use super::globals::Format;
+use super::program::Program;
 
 /// The two outputs of a command.
 pub struct Console<'a> {
+    program: &'a Program,
     format: Format,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
@@ -25,8 +28,14 @@ impl fmt::Debug for Console<'_> {
 
 impl<'a> Console<'a> {
     /// A console on two writers.
-    pub fn new(format: Format, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { format, out, err }
+    pub fn new(program: &'a Program, format: Format, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
+        Self { program, format, out, err }
+    }
+
+    /// The program that was run.
+    #[must_use]
+    pub fn program(&self) -> &'a Program {
+        self.program
     }
 
     /// The form of what goes to stdout.
@@ -70,7 +79,12 @@ impl<'a> Console<'a> {
 
     /// Says something beside the data.
     pub fn note(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{text}");
+        let _ = writeln!(self.err, "{}", self.program.in_words(text));
+    }
+
+    /// Says why a command, or a part of it, did not end well.
+    pub fn tell(&mut self, failure: &Failure) {
+        failure.tell(self.program, self.format, self.err);
     }
 }
 
@@ -167,7 +181,10 @@ mod tests {
     #[test]
     fn a_list_is_a_line_of_json_for_each() {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        Console::new(Format::Json, &mut out, &mut err).list(&[("n1", 7), ("n2", 8)], &COLUMNS).expect("written");
+        let program = Program::of(&[]);
+        Console::new(&program, Format::Json, &mut out, &mut err)
+            .list(&[("n1", 7), ("n2", 8)], &COLUMNS)
+            .expect("written");
         assert_eq!((out.as_slice(), err.as_slice()), (&b"[\"n1\",7]\n[\"n2\",8]\n"[..], &b""[..]));
     }
 

@@ -126,7 +126,7 @@ fn attend(
         return toured;
     }
     if let Err(failure) = toured {
-        failure.tell(console.format(), console.err());
+        console.tell(&failure);
     }
     linger(signals, cluster, console)
 }

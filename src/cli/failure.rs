@@ -18,6 +18,7 @@ use serde::Serialize;
 use slipgate_proto::admin::{Problem, ProblemKind};
 
 use super::globals::Format;
+use super::program::Program;
 use crate::client::CallError;
 
 /// What the exit code says.
@@ -139,11 +140,14 @@ impl Failure {
     }
 
     /// Says it on stderr, in the form asked for. Where stderr is closed there is nobody to tell.
-    pub fn tell(&self, format: Format, err: &mut dyn Write) {
-        let Self::Told(told) = self else { return };
+    pub(super) fn tell(&self, program: &Program, format: Format, err: &mut dyn Write) {
+        let Self::Told(Told { exit, reason, text, state, hint }) = self else { return };
+        let in_words = |text: &String| program.in_words(text);
+        let (text, state, hint) = (in_words(text), state.as_ref().map(in_words), hint.as_ref().map(in_words));
+        let told = Told { exit: *exit, reason: reason.clone(), text, state, hint };
         let _ = match format {
-            Format::Json => tell_json(told, err),
-            Format::Table => tell_text(told, err),
+            Format::Json => tell_json(&told, err),
+            Format::Table => tell_text(&told, err),
         };
     }
 }
@@ -206,7 +210,7 @@ mod tests {
 
     fn told(failure: &Failure, format: Format) -> String {
         let mut err = Vec::new();
-        failure.tell(format, &mut err);
+        failure.tell(&Program::of(&[]), format, &mut err);
         String::from_utf8(err).expect("text")
     }
 

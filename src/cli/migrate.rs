@@ -33,7 +33,7 @@ pub fn run(args: &MigrateArgs, client: &Client, console: &mut Console<'_>) -> Re
         match (&first, &failure) {
             (_, Failure::PipeClosed) => return Err(failure),
             (None, _) => first = Some(failure),
-            (Some(_), _) => failure.tell(console.format(), console.err()),
+            (Some(_), _) => console.tell(&failure),
         }
     }
     first.map_or(Ok(()), Err)

@@ -143,6 +143,25 @@ fn a_problem_says_what_happened_what_is_left_and_what_to_do() {
 }
 
 #[test]
+fn what_is_advised_names_the_program_that_was_run() {
+    let live = Live::start(refusing(canned::refused()));
+    let at = live.at.to_string();
+    let arena = |line: &[&str]| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let args = std::iter::once("/opt/games/arena").chain(line.iter().copied()).map(OsString::from);
+        let _ = run(args, &|name| (name == "SLIPGATE_AT").then(|| at.clone()), &mut out, &mut err);
+        String::from_utf8([out, err].concat()).expect("text")
+    };
+    assert!(arena(&["show", "ann"]).ends_with("  try:  arena show ann\n"));
+    let error: Value = serde_json::from_str(&arena(&["show", "ann", "-o", "json"])).expect("one object");
+    assert_eq!(error["error"]["hint"], "arena show ann");
+    assert!(arena(&["show"]).contains("Usage: arena show <ENTITY>"));
+    let help = arena(&["send", "--help"]);
+    assert!(help.contains("`arena schema export`") && !help.contains("slipgate schema"), "{help}");
+    assert!(arena(&["completions", "bash"]).contains("_arena()"));
+}
+
+#[test]
 fn each_kind_of_problem_ends_with_its_code() {
     let kinds = [
         (ProblemKind::Usage, 2),
