@@ -85,7 +85,7 @@ pub enum Failure {
     Told(Told),
     /// Whoever read stdout has had enough; that is no failure of ours.
     PipeClosed,
-    /// The log has told it already.
+    /// The command has told it already, or its log.
     Logged(Exit),
 }
 

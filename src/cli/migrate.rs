@@ -21,7 +21,8 @@ pub struct MigrateArgs {
     pub to: String,
 }
 
-/// Moves each entity and tells how that went; ends with the first failure, after all were tried.
+/// Moves each entity and tells how that went, in the order in which they were named; ends as the first one that failed,
+/// after all were tried.
 ///
 /// # Errors
 ///
@@ -30,13 +31,13 @@ pub fn run(args: &MigrateArgs, client: &Client, console: &mut Console<'_>) -> Re
     let mut first = None;
     for entity in &args.entities {
         let Err(failure) = migrate(entity, &args.to, client, console) else { continue };
-        match (&first, &failure) {
-            (_, Failure::PipeClosed) => return Err(failure),
-            (None, _) => first = Some(failure),
-            (Some(_), _) => console.tell(&failure),
+        if let Failure::PipeClosed = failure {
+            return Err(failure);
         }
+        console.tell(&failure);
+        first.get_or_insert(failure.exit());
     }
-    first.map_or(Ok(()), Err)
+    first.map_or(Ok(()), |exit| Err(Failure::Logged(exit)))
 }
 
 fn migrate(entity: &str, to: &str, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {

@@ -201,6 +201,22 @@ fn a_move_ends_with_a_code_that_says_how() {
 }
 
 #[test]
+fn moves_that_fail_are_told_in_the_order_of_their_entities() {
+    let oracle = Canned::by(|question| {
+        let Question::Migrate { entity, .. } = question else { panic!("{question:?}") };
+        let kind = if entity == "bob" { ProblemKind::NotFound } else { ProblemKind::Refused };
+        match entity.as_str() {
+            "ann" => Ok(Answer::Move(canned::moved())),
+            _ => Err(Problem { kind, text: format!("no {entity}"), ..canned::refused() }),
+        }
+    });
+    let done = check_code(oracle, &["migrate", "bob", "ann", "eve", "dan", "--to", "harbor"], 3);
+    let errors: Vec<_> = done.err.lines().filter(|line| line.starts_with("error")).collect();
+    assert_eq!(errors, ["error: no bob", "error: no eve", "error: no dan"]);
+    assert_eq!(done.out.lines().count(), 1);
+}
+
+#[test]
 fn a_refused_move_is_still_data_in_json() {
     let oracle = moving(|report| report.result = "refused".into());
     let done = check_code(oracle, &["migrate", "ann", "--to", "harbor", "-o", "json"], 4);
