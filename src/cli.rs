@@ -24,6 +24,7 @@ pub mod spawn;
 pub mod status;
 pub mod tour;
 pub mod unpark;
+mod usage;
 pub mod watch;
 
 use std::ffi::OsString;
@@ -35,7 +36,7 @@ use clap_complete::Shell;
 
 use console::Console;
 use failure::{Exit, Failure};
-use globals::{Format, Globals};
+use globals::Globals;
 use program::Program;
 
 /// Entities that walk between scene servers without their players noticing.
@@ -121,7 +122,7 @@ pub fn run(
     let program = Program::of(&args);
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(stop) => return explain(&stop, &mut Console::new(&program, wanted(&args), out, err)),
+        Err(stop) => return usage::explain(&stop, &args, &mut Console::new(&program, usage::wanted(&args), out, err)),
     };
     let mut console = Console::new(&program, cli.globals.output, out, err);
     let ended = dispatch(&cli, env, &mut console);
@@ -129,35 +130,6 @@ pub fn run(
         console.tell(&failure);
         failure.exit().into()
     })
-}
-
-/// Help and version are data; everything else that the parser says is a fault of usage.
-fn explain(stop: &clap::Error, console: &mut Console<'_>) -> ExitCode {
-    let text = console.program().in_words(&stop.render().to_string());
-    match (stop.use_stderr(), console.format()) {
-        (false, _) => {
-            // Whoever closes the pipe has read enough of it.
-            let _ = console.raw(text.as_bytes());
-            return Exit::Done.into();
-        }
-        (true, Format::Table) => {
-            let _ = write!(console.err(), "{text}");
-        }
-        (true, Format::Json) => {
-            let sentence = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            let failure = Failure::new(Exit::Usage, "command_line", sentence).with_state("nothing was asked");
-            console.tell(&failure.with_hint("slipgate --help"));
-        }
-    }
-    Exit::Usage.into()
-}
-
-/// The format that a command line asks for which does not parse.
-fn wanted(args: &[OsString]) -> Format {
-    let joined = |text: &str| matches!(text, "-ojson" | "-o=json" | "--output=json");
-    let texts: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
-    let apart = texts.windows(2).any(|pair| matches!(pair, ["-o" | "--output", "json"]));
-    if apart || texts.iter().any(|text| joined(text)) { Format::Json } else { Format::Table }
 }
 
 fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
