@@ -154,7 +154,7 @@ fn dispatch(cli: &Cli, env: &dyn Fn(&str) -> Option<String>, console: &mut Conso
         Command::Watch(args) => watch::run(args, client, console)?,
         Command::Health(args) => health::run(*args, client, console)?,
         Command::Config(command) => config::run(command, console)?,
-        Command::Schema(command) => schema::run(command, cli.globals.at.as_ref().map(|_| client), console)?,
+        Command::Schema(command) => schema::run(command, cli.globals.names_a_node(env).then_some(client), console)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), console.program().name(), &mut script);

@@ -42,7 +42,7 @@ impl Globals {
     ///
     /// If the environment names an address that is none.
     pub fn client(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Client, Failure> {
-        let from_env = |name: &str| env(name).filter(|value| !value.is_empty());
+        let from_env = |name: &str| value_of(env, name);
         let at = match (&self.at, from_env(AT_ENV)) {
             (Some(at), _) => at.clone(),
             (None, Some(text)) => address(&text).map_err(|fault| {
@@ -54,6 +54,16 @@ impl Globals {
         let token = self.token.clone().or_else(|| from_env(TOKEN_ENV));
         Ok(Client::new(&at, token, self.timeout.unwrap_or(TIMEOUT_DEFAULT)))
     }
+
+    /// Whether the options or the environment name a node, for what this program can answer itself.
+    #[must_use]
+    pub fn names_a_node(&self, env: &dyn Fn(&str) -> Option<String>) -> bool {
+        self.at.is_some() || value_of(env, AT_ENV).is_some()
+    }
+}
+
+fn value_of(env: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    env(name).filter(|value| !value.is_empty())
 }
 
 /// `host:port` of what people write or copy: also without the port, and as the `http://` that a node prints.

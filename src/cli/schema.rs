@@ -12,7 +12,7 @@ use crate::client::Client;
 /// What to do with the schema.
 #[derive(Subcommand, Clone, Debug)]
 pub enum SchemaCommand {
-    /// Print types, components, messages and versions: those of this program or, with --at, those of a node
+    /// Print types, components, messages and versions: those of this program or, with --at or SLIPGATE_AT, those of a node
     Export,
 }
 

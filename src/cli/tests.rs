@@ -117,8 +117,14 @@ fn options_become_questions() {
 #[test]
 fn the_schema_is_that_of_the_node_where_one_is_named() {
     let live = Live::start(Canned::friendly());
-    let done = slipgate_in(&BTreeMap::new(), &["schema", "export", "--at", &live.at.to_string()]);
-    assert_eq!((done.out.as_str(), done.code), ("component leaf  version 1\n", ExitCode::SUCCESS));
+    let at = live.at.to_string();
+    let by_option = slipgate_in(&BTreeMap::new(), &["schema", "export", "--at", &at]);
+    let by_environment = slipgate_in(&BTreeMap::from([("SLIPGATE_AT", at)]), &["schema", "export"]);
+    for done in [by_option, by_environment] {
+        assert_eq!((done.out.as_str(), done.code), ("component leaf  version 1\n", ExitCode::SUCCESS));
+    }
+    let of_this_program = slipgate_in(&BTreeMap::from([("SLIPGATE_AT", String::new())]), &["schema", "export"]);
+    assert_eq!((of_this_program.out.contains("leaf"), of_this_program.code), (false, ExitCode::SUCCESS));
 }
 
 #[test]
