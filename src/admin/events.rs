@@ -172,8 +172,9 @@ fn passes(filter: &EventsQuery, event: &Event) -> bool {
     let prefixes: &[&str] = match filter.what {
         None => &[""],
         Some(Family::Moves) => &["move."],
-        Some(Family::Entities) => &["entity."],
-        Some(Family::Nodes) => &["node.", "link.", "manager."],
+        Some(Family::Entities) => &["entity.", "entities."],
+        Some(Family::Nodes) => &["node.", "link.", "lease.", "home.", "entities."],
+        Some(Family::Scenes) => &["scene."],
     };
     prefixes.iter().any(|prefix| event.event.starts_with(prefix))
         && filter.entity.as_ref().is_none_or(|entity| is_about(entity, &event.fields))
@@ -271,12 +272,17 @@ mod tests {
     fn filters_pass_their_family_and_entity_only() {
         let moves = EventsQuery { what: Some(Family::Moves), entity: None };
         let nodes = EventsQuery { what: Some(Family::Nodes), entity: None };
+        let scenes = EventsQuery { what: Some(Family::Scenes), entity: None };
+        let entities = EventsQuery { what: Some(Family::Entities), entity: None };
         let of_ann = EventsQuery { what: None, entity: Some("1.4".into()) };
         let moved = event("n1", 1, "move.ok", r#"{"entity":"1.4"}"#);
         let joined = event("n1", 2, "node.joined", "{}");
-        let verdicts = |event| [&moves, &nodes, &of_ann].map(|filter| passes(filter, event));
-        assert_eq!(verdicts(&moved), [true, false, true]);
-        assert_eq!(verdicts(&joined), [false, true, false]);
+        let verdicts =
+            |event: &Event| [&moves, &nodes, &scenes, &entities, &of_ann].map(|filter| passes(filter, event));
+        assert_eq!(verdicts(&moved), [true, false, false, false, true]);
+        assert_eq!(verdicts(&joined), [false, true, false, false, false]);
+        assert_eq!(verdicts(&event("n1", 3, "scene.over", "{}")), [false, false, true, false, false]);
+        assert_eq!(verdicts(&event("n1", 4, "entities.lost", "{}")), [false, true, false, true, false]);
         assert!(!passes(&of_ann, &event("n1", 3, "move.ok", r#"{"entity":"1.40"}"#)));
         assert!(!passes(&of_ann, &event("n1", 3, "move.ok", "not json")));
     }

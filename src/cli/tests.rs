@@ -289,6 +289,25 @@ fn watch_tells_events_as_they_come() {
 }
 
 #[test]
+fn an_entity_is_watched_by_its_name_alone_unless_that_is_a_familys() {
+    let asked = |line: &[&str]| {
+        let oracle = Canned::friendly();
+        check_code(oracle.clone(), &[line, &["--limit", "1"]].concat(), 0);
+        oracle.asked().into_iter().find(|question| matches!(question, Question::Show { .. }))
+    };
+    let show = |entity: &str| Some(Question::Show { entity: entity.into() });
+    assert_eq!(asked(&["watch", "ann"]), show("ann"));
+    assert_eq!(asked(&["watch", "entity", "moves"]), show("moves"));
+    assert_eq!(asked(&["watch", "moves"]), None);
+    let gone = || refusing(Problem { kind: ProblemKind::NotFound, ..canned::refused() });
+    assert!(check_code(gone(), &["watch", "mvoes"], 3).err.contains("slipgate watch --help"));
+    for line in [&["watch", "entity"][..], &["watch", "moves", "ann"]] {
+        let done = slipgate_in(&BTreeMap::new(), line);
+        assert_eq!((done.code, done.err.contains("nothing was asked")), (ExitCode::from(2), true), "{done:?}");
+    }
+}
+
+#[test]
 fn health_is_0_or_10() {
     assert_eq!(check_code(Canned::friendly(), &["health"], 0).out, "n1 is ready\n");
     check_code(Canned::friendly(), &["health", "--live"], 0);
