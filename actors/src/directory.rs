@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
+use serde_json::json;
 use slipgate_cluster::directory::{Directory, HomeEvent, Input, Output, Standing};
 use slipgate_cluster::drain::Homes;
 use slipgate_cluster::globals::{self, Globals};
@@ -26,6 +27,7 @@ use tokio::sync::{oneshot, watch};
 
 use self::losses::Losses;
 pub use self::losses::LostEntity;
+use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
@@ -134,13 +136,15 @@ pub struct DirectoryActor {
     post: Post,
     clock: NodeClock,
     manager: String,
+    /// What watchers read.
+    chronicle: Mailbox<Chronicle>,
     rows: Rows,
 }
 
 impl DirectoryActor {
     /// A directory of a session that has just joined; `manager` is the name of the manager's node.
     #[must_use]
-    pub fn new(post: Post, clock: NodeClock, manager: String) -> Self {
+    pub fn new(post: Post, clock: NodeClock, manager: String, chronicle: Mailbox<Chronicle>) -> Self {
         let stock = RangeStock::new(post.me(), fastrand::u64(..));
         Self {
             machine: Directory::new(post.me()),
@@ -154,6 +158,7 @@ impl DirectoryActor {
             post,
             clock,
             manager,
+            chronicle,
             rows: Rows::new("slipgate_home_rows"),
         }
     }
@@ -253,7 +258,10 @@ impl DirectoryActor {
                 Output::GivenAway => is_done = true,
                 Output::Event(event) => {
                     given += u64::from(matches!(event, HomeEvent::Bequeathed { .. }));
-                    news::tell(&event, &self.post.view());
+                    let view = self.post.view();
+                    news::log(&event, &view);
+                    let (event, fields) = news::for_watchers(&event, &view);
+                    take_down(&self.chronicle, Happening::now(event, &fields, self.clock));
                 }
                 Output::Lost(entity) => {
                     metrics::counter!("slipgate_entities_lost_total").increment(1);
@@ -271,6 +279,8 @@ impl DirectoryActor {
                 event = "entities.lost", at = %place, entities,
                 "{entities} entities of {place} are lost with that life of its node: slipgate entities --lost"
             );
+            let fields = json!({ "at": place, "entities": entities });
+            take_down(&self.chronicle, Happening::now("entities.lost", &fields, self.clock));
         }
         self.tell_giving(given, is_done);
         self.post.send(letters);

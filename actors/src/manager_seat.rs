@@ -4,6 +4,8 @@
 //! the store; requests that were lost are repeated by the nodes. Entities notice nothing: the manager is
 //! not on their way.
 
+mod news;
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,12 +13,12 @@ use std::time::Duration;
 use actix::dev::ToEnvelope;
 use actix::{Addr, Handler, Message};
 use arc_swap::ArcSwapOption;
-use slipgate_cluster::manager::{ManagerEvent, ManagerReply, SceneEnd, Waits};
+use slipgate_cluster::manager::{ManagerEvent, ManagerReply, Waits};
 use slipgate_cluster::message::{ManagerMessage, Message as Said};
-use slipgate_cluster::view::ScenePlacement;
 use slipgate_cluster::{Envelope, NodeId, Place, Port, Session};
 use tokio::sync::oneshot;
 
+use crate::chronicle::{Chronicle, Happening, take_down};
 use crate::clock::NodeClock;
 use crate::mailbox::{Door, Mailbox, tell};
 use crate::manager::{FromNode, FromNodes, Link, ManagerActor, ManagerOut, ManagerThread, StoreError};
@@ -33,11 +35,20 @@ pub struct Seat {
 #[derive(Debug)]
 struct Inner {
     manager: ArcSwapOption<Addr<ManagerActor>>,
-    node: ArcSwapOption<(Post, Mailbox<MemberActor>)>,
+    node: ArcSwapOption<Joined>,
     store: PathBuf,
     waits: Waits,
     clock: NodeClock,
     restraint: Mutex<Restraint<(&'static str, NodeId)>>,
+}
+
+/// The seat's node, once it has joined.
+#[derive(Debug)]
+struct Joined {
+    post: Post,
+    member: Mailbox<MemberActor>,
+    /// What watchers read.
+    chronicle: Mailbox<Chronicle>,
 }
 
 /// Keeps the seat taken; dropped, it leaves the manager to itself.
@@ -64,9 +75,9 @@ impl Seat {
     }
 
     /// Tells the seat of its node, each time that has joined.
-    pub fn joined(&self, post: Post, member: Mailbox<MemberActor>) {
+    pub fn joined(&self, post: Post, member: Mailbox<MemberActor>, chronicle: Mailbox<Chronicle>) {
         post.open(Port::Manager, Arc::new(self.clone()));
-        self.inner.node.store(Some(Arc::new((post, member))));
+        self.inner.node.store(Some(Arc::new(Joined { post, member, chronicle })));
     }
 
     /// Tells the manager something of which only a few can be on their way; lost while there is none.
@@ -100,8 +111,7 @@ impl Seat {
         let thread = ManagerThread::start(actor);
         self.inner.manager.store(Some(Arc::new(thread.addr().clone())));
         if let Some(node) = self.inner.node.load_full() {
-            let (_, member) = &*node;
-            self.tell_of_links(member).await;
+            self.tell_of_links(&node.member).await;
         }
         Ok(thread)
     }
@@ -174,7 +184,7 @@ impl ManagerOut for Seat {
     fn tell(&self, to: Session, reply: ManagerReply) {
         self.sum_up();
         let Some(node) = self.inner.node.load_full() else { return };
-        let (post, _) = &*node;
+        let post = &node.post;
         let port = match reply {
             ManagerReply::Range { .. } => Port::Directory,
             ManagerReply::Scene { .. } => Port::Admin,
@@ -186,7 +196,7 @@ impl ManagerOut for Seat {
 
     fn tell_all(&self, reply: ManagerReply) {
         let Some(node) = self.inner.node.load_full() else { return };
-        let (post, _) = &*node;
+        let post = &node.post;
         let mut sessions: Vec<_> = post.view().members.values().map(|member| member.session).collect();
         if let ManagerReply::View(view) = &reply {
             sessions.extend(view.members.values().map(|member| member.session));
@@ -200,8 +210,7 @@ impl ManagerOut for Seat {
 
     fn probe(&self, session: Session) {
         if let Some(node) = self.inner.node.load_full() {
-            let (_, member) = &*node;
-            member.tell(ProbePeer(session));
+            node.member.tell(ProbePeer(session));
         }
     }
 
@@ -209,135 +218,18 @@ impl ManagerOut for Seat {
         self.sum_up();
         let now = self.inner.clock.now();
         let mut restraint = self.inner.restraint.lock().unwrap_or_else(PoisonError::into_inner);
-        if repeated(&event).is_some_and(|cause| !restraint.tells(cause, now)) {
+        if news::repeated(&event).is_some_and(|cause| !restraint.tells(cause, now)) {
             return;
         }
-        let name = |id: NodeId| match self.inner.node.load_full() {
-            Some(node) => node.0.view().node_text(id),
+        let node = self.inner.node.load_full();
+        let name = |id: NodeId| match &node {
+            Some(node) => node.post.view().node_text(id),
             None => format!("node{}", id.0),
         };
-        log(&event, |session: Session| name(session.node));
-        log_scene(&event, name);
-    }
-}
-
-/// What a node can cause as often as it likes, and which node it is.
-fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
-    match event {
-        ManagerEvent::NotMember { session } => Some(("node.superseded", session.node)),
-        ManagerEvent::SpokeForAnother { from, .. } => Some(("node.mistaken", from.node)),
-        ManagerEvent::StoreIsOld { session, .. } => Some(("manager.store_is_old", session.node)),
-        ManagerEvent::CounterExhausted { session, .. } => Some(("range.exhausted", session.node)),
-        // Whoever asks to join is no node yet.
-        ManagerEvent::JoinRefused { .. } => Some(("node.refused", NodeId(0))),
-        ManagerEvent::Asking { .. } => Some(("node.asking", NodeId(0))),
-        ManagerEvent::Joined { .. }
-        | ManagerEvent::SceneOpening { .. }
-        | ManagerEvent::SceneOpened { .. }
-        | ManagerEvent::SceneClosing { .. }
-        | ManagerEvent::SceneOver { .. }
-        | ManagerEvent::Left { .. }
-        | ManagerEvent::Drains { .. }
-        | ManagerEvent::Resumed { .. }
-        | ManagerEvent::Granted { .. }
-        | ManagerEvent::HomesPassed { .. }
-        | ManagerEvent::LeaseEnded { .. }
-        | ManagerEvent::Dead { .. } => None,
-    }
-}
-
-fn log(event: &ManagerEvent, name: impl Fn(Session) -> String) {
-    match event {
-        ManagerEvent::Joined { session, name, address, .. } => tracing::info!(
-            event = "node.joined", peer = %name, address = %address, incarnation = session.incarnation.0,
-            "node {name} has joined"
-        ),
-        ManagerEvent::Asking { name, holder } => tracing::info!(
-            event = "node.asking", peer = %name, incarnation = holder.incarnation.0,
-            "somebody wants to join as {name}; the manager asks whoever has that name"
-        ),
-        ManagerEvent::JoinRefused { name, address, refusal } => tracing::warn!(
-            event = "node.refused", peer = %name, address = %address, "a node named {name} may not join: {refusal}"
-        ),
-        ManagerEvent::Drains { session } => tracing::info!(
-            event = "node.drains", peer = %name(*session), incarnation = session.incarnation.0,
-            "{} is about to stop and takes nobody in", name(*session)
-        ),
-        ManagerEvent::Resumed { session } => tracing::info!(
-            event = "node.resumed", peer = %name(*session), incarnation = session.incarnation.0,
-            "{} goes on after all", name(*session)
-        ),
-        ManagerEvent::Left { session } => tracing::info!(
-            event = "node.left", peer = %name(*session), incarnation = session.incarnation.0, "{} has said goodbye", name(*session)
-        ),
-        ManagerEvent::Granted { session, range, .. } => {
-            tracing::info!(event = "range.granted", peer = %name(*session), range = range.0, "a range of ids is granted")
+        news::log(&event, name);
+        if let (Some(node), Some((event, fields))) = (&node, news::for_watchers(&event, name)) {
+            take_down(&node.chronicle, Happening::now(event, &fields, self.inner.clock));
         }
-        ManagerEvent::HomesPassed { from, to, ranges } => tracing::info!(
-            event = "homes.passed", peer = %name(*to), former = %name(*from), incarnation = from.incarnation.0, ranges,
-            "{} is the home of {ranges} ranges of life {} of {} from now on",
-            name(*to), from.incarnation.0, name(*from)
-        ),
-        ManagerEvent::CounterExhausted { session, .. } => tracing::error!(
-            event = "range.exhausted", peer = %name(*session),
-            "no range of ids is left, the cluster has as many as its view has room for, or this node has had as many as a life \
-             may; it asked in vain and will not be able to spawn"
-        ),
-        ManagerEvent::NotMember { session } => tracing::warn!(
-            event = "node.superseded", peer = %name(*session),
-            incarnation = session.incarnation.0,
-            "an old life of a node asked for something, and was told to stop"
-        ),
-        ManagerEvent::SpokeForAnother { from, session } => tracing::warn!(
-            event = "node.mistaken", peer = %name(*from), other = %name(*session),
-            "a node asked on behalf of another one; the request was dropped"
-        ),
-        ManagerEvent::Dead { session } => tracing::info!(
-            event = "node.dead",
-            peer = %name(*session),
-            incarnation = session.incarnation.0,
-            "life {} of {} is over for good; whatever it still held is lost",
-            session.incarnation.0,
-            name(*session)
-        ),
-        ManagerEvent::LeaseEnded { session } => tracing::warn!(
-            event = "lease.late",
-            peer = %name(*session),
-            incarnation = session.incarnation.0,
-            "{} has not renewed its lease; unless it does so within the margin it is declared dead",
-            name(*session)
-        ),
-        ManagerEvent::StoreIsOld { session, theirs, ours } => tracing::error!(
-            event = "manager.store_is_old", peer = %name(*session),
-            theirs,
-            ours,
-            "a node has a newer view than the manager's store: stop this node and bring its latest store back"
-        ),
-        ManagerEvent::SceneOpening { .. }
-        | ManagerEvent::SceneOpened { .. }
-        | ManagerEvent::SceneClosing { .. }
-        | ManagerEvent::SceneOver { .. } => {}
-    }
-}
-
-/// That a scene is open its node tells.
-fn log_scene(event: &ManagerEvent, name: impl Fn(NodeId) -> String) {
-    let tell = |event, ScenePlacement { id, name: scene, node, .. }: &ScenePlacement, text: &str| {
-        tracing::info!(event, scene = %scene, number = %id, peer = %name(*node), "scene {scene} on {} {text}", name(*node));
-    };
-    #[expect(clippy::wildcard_enum_match_arm, reason = "everything else is told by `log`")]
-    match event {
-        ManagerEvent::SceneOpening { scene } => tell("scene.opening", scene, "is to be opened"),
-        ManagerEvent::SceneClosing { scene } => tell("scene.closing", scene, "takes nobody in any more, and ends"),
-        ManagerEvent::SceneOver { scene, why } => {
-            let text = match why {
-                SceneEnd::Closed => "is over: it was closed, and nobody is left in it",
-                SceneEnd::NotOpened => "could not be opened; its log says why",
-                SceneEnd::NodeGone => "is over with that life of its node",
-            };
-            tell("scene.over", scene, text);
-        }
-        _ => {}
     }
 }
 

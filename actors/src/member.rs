@@ -241,11 +241,13 @@ impl MemberActor {
         self.held = held;
         if held {
             tracing::info!(event = "lease.regained", "the manager answers again; this node goes on where it paused");
+            self.chronicle("lease.regained", self.around.post.me());
         } else {
             tracing::warn!(
                 event = "lease.ended",
                 "the manager has not answered for a whole lease; this node pauses until it does: no turns, no output"
             );
+            self.chronicle("lease.ended", self.around.post.me());
         }
     }
 
@@ -279,7 +281,7 @@ impl MemberActor {
         }
     }
 
-    /// Tells watchers about a peer, in the words of the log.
+    /// Tells watchers about a peer, or this node, in the words of the log.
     fn chronicle(&self, event: &str, session: Session) {
         let fields = json!({
             "peer": self.around.post.view().node_text(session.node),

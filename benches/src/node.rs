@@ -64,14 +64,14 @@ impl Node {
         let view = Arc::new(view(addresses));
         let (clock, types, limits) = (NodeClock::start(), block::types(), Limits::default());
         let post = Post::new(session, view.clone(), Lease::new(Now(0) + LEASE, clock));
-        let directory = DirectoryActor::new(post.clone(), clock, CLUSTER.to_owned()).start();
+        let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), MAILBOX);
+        let directory = DirectoryActor::new(post.clone(), clock, CLUSTER.to_owned(), chronicle.clone()).start();
         let directory = open(&post, Port::Directory, directory);
         let range = ManagerReply::Range { session, request: 1, counter: Counter::Online, range: range(number) };
         let message = Message::Manager(ManagerMessage::Reply(range));
         post.send_one(Port::Manager, Place { session, port: Port::Directory }, message);
         let router = RouterActor::new(0, limits.clone(), post.clone(), clock).start();
         let router = open(&post, Port::Router(0), router);
-        let chronicle = Mailbox::new(Chronicle::new(name(number).to_string()).start(), MAILBOX);
         let materials = Materials {
             post: post.clone(),
             clock,

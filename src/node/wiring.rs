@@ -93,7 +93,7 @@ pub(super) fn wire(
     let name = config.node.name.clone();
     let manager = config.manager.node.to_string();
 
-    let directory = DirectoryActor::new(post.clone(), clock, manager.clone()).start();
+    let directory = DirectoryActor::new(post.clone(), clock, manager.clone(), chronicle.clone()).start();
     let directory = open(&post, Port::Directory, directory);
     let threads = threads(config);
     let arbiters: Vec<_> = (1..threads).map(|_| Arbiter::new()).collect();
@@ -152,7 +152,7 @@ pub(super) fn wire(
     // Open before any actor runs: the first grant brings a view with it, and the next one is seconds away.
     let member = open(&post, Port::Member, MemberActor::new(welcome, around).start());
     if let Some(seat) = seat {
-        seat.joined(post.clone(), member.clone());
+        seat.joined(post.clone(), member.clone(), chronicle.clone());
     }
     let desk = DeskActor::open(desk::Surroundings {
         cluster: config.cluster.name.clone(),

@@ -124,12 +124,14 @@ fn watch_of_moves_leaves_out_everything_else() {
 fn whoever_watches_hears_the_end_of_a_drain_for_which_somebody_else_waits() {
     let cluster = DevCluster::start(&["--nodes", "2"]);
     cluster.spawn("market", "ann");
-    let mut watching = Process::start(program().args(["watch", "nodes", "--limit", "2", "--at", &cluster.admin[0]]));
+    let mut watching = Process::start(program().args(["watch", "nodes", "--limit", "4", "--at", &cluster.admin[0]]));
     watching.await_line(LIMIT, |line| line.starts_with("watching "));
     cluster.ask(&["drain", "n2", "--wait"]).ends(0);
     assert!(watching.wait(LIMIT).success());
     let out = watching.out();
-    assert!(out.contains(" n2  node.draining ") && out.contains(" n2  node.drained "), "{out}");
+    for told in ["n2  node.draining", "n2  home.handed_over", "n1  home.inherited", "n2  node.drained"] {
+        assert!(out.contains(&format!(" {told} ")), "{told}: {out}");
+    }
 }
 
 #[test]
@@ -142,6 +144,22 @@ fn watch_of_nodes_tells_links_that_are_lost() {
     let status = watching.wait(LIMIT);
     let out = watching.out();
     assert!(status.success() && out.contains(" n1  link.lost        incarnation=1 peer=n2"), "{out}");
+}
+
+#[test]
+fn watch_of_scenes_tells_them_from_their_beginning_to_their_end() {
+    let cluster = DevCluster::start(&["--nodes", "2"]);
+    let at = cluster.admin[0].as_str();
+    let mut watching = Process::start(program().args(["watch", "scenes", "--limit", "4", "--at", at]));
+    watching.await_line(LIMIT, |line| line.starts_with("watching "));
+    cluster.ask(&["scenes", "create", "dungeon", "--node", "n2"]).ends(0);
+    cluster.ask(&["scenes", "close", "dungeon", "--wait"]).ends(0);
+    assert!(watching.wait(LIMIT).success());
+    let out = watching.out();
+    for (node, event) in [("n2", "opened"), ("n2", "closing"), ("n2", "closed"), ("n1", "over")] {
+        let words = format!(" {node}  {:<16} number=32768.1 ", format!("scene.{event}"));
+        assert!(out.contains(&words), "{words}: {out}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Leases that end, verdicts, and what a dead node leaves behind.
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use slipgate::admin::body::{BatchBody, BatchMessage, SpawnBody};
-use slipgate::client::{CallError, Client};
+use slipgate::client::{CallError, Client, Events};
 use slipgate_proto::admin::{EntityReport, EntityRow, LostRow, SceneReport, SendReport};
 
 use crate::nodes::{Cluster, Line, Node};
@@ -20,6 +21,7 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     migrate(&nodes[0].client(), &ann, "keep");
     migrate(&nodes[0].client(), &bob, "harbor");
     assert_eq!(send(&nodes[0].client(), &ann, false).accepted, 1);
+    let events = nodes[1].client().events("/api/v1/events?what=nodes").expect("a stream");
 
     nodes[2].kill();
     let mark = nodes[0].count();
@@ -48,6 +50,7 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     };
     let heir = nodes.iter().find(|node| heir == *node.name).expect("it is one of the three");
     heir.await_event("home.rebuilt");
+    await_events(events, &["lease.late", "node.dead", "home.rebuilding", "home.rebuilt", "entities.lost"]);
     migrate(&nodes[0].client(), &bob, "wood");
     let scenes: Vec<SceneReport> = nodes[0].client().get("/api/v1/scenes").expect("a list");
     let states: Vec<_> = scenes.iter().map(|scene| (scene.scene.as_str(), scene.state.as_str())).collect();
@@ -181,6 +184,18 @@ fn spawn(client: &Client, scene: &str, label: &str) -> String {
 fn migrate(client: &Client, entity: &str, to: &str) {
     let report = try_migrate(client, entity, to).expect("an answer");
     assert_eq!(report["result"], "ok", "{report}");
+}
+
+/// Reads what a watcher is told until all of that has come, about whichever node it is.
+fn await_events(events: Events, names: &[&str]) {
+    let mut missing: BTreeSet<&str> = names.iter().copied().collect();
+    for event in events {
+        missing.remove(event.expect("the node runs").event.as_str());
+        if missing.is_empty() {
+            return;
+        }
+    }
+    panic!("the stream ended before {missing:?}");
 }
 
 fn try_migrate(client: &Client, entity: &str, to: &str) -> Result<serde_json::Value, CallError> {

@@ -1,11 +1,13 @@
-//! What is told of homes that are rebuilt or handed over: a line each.
+//! What is told of homes that are rebuilt or handed over: a line of the log each, and the same to watchers.
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use slipgate_cluster::View;
 use slipgate_cluster::directory::{HomeEvent, Tally};
 
-pub(super) fn tell(event: &HomeEvent, view: &View) {
+/// A line of the log.
+pub(super) fn log(event: &HomeEvent, view: &View) {
     match event {
         HomeEvent::Rebuilding { range, term, scenes } => {
             let former = former_home(view, *range);
@@ -50,6 +52,33 @@ pub(super) fn tell(event: &HomeEvent, view: &View) {
                 event = "home.handed_over", range = range.0, kept, to = %heir,
                 "{heir} is the home of range {range}: it has the records of {kept} entities from here"
             );
+        }
+    }
+}
+
+/// The event for watchers, in the words of the log.
+pub(super) fn for_watchers(event: &HomeEvent, view: &View) -> (&'static str, Value) {
+    match event {
+        HomeEvent::Rebuilding { range, term, scenes } => {
+            let former = former_home(view, *range);
+            ("home.rebuilding", json!({ "range": range.0, "term": term, "scenes": scenes, "former": former }))
+        }
+        HomeEvent::Rebuilt { range, term, tally: Tally { kept, reset, lost, dead }, took_us } => (
+            "home.rebuilt",
+            json!({
+                "range": range.0, "term": term, "kept": kept, "reset": reset, "lost": lost, "dead": dead, "took_us": took_us,
+            }),
+        ),
+        HomeEvent::Inherited { range, term, from, kept } => {
+            let former = view.node_text(from.node);
+            ("home.inherited", json!({ "range": range.0, "term": term, "kept": kept, "former": former }))
+        }
+        HomeEvent::Named { range, home, witness, lost } => {
+            let (at, witness) = (view.node_text(home.node), view.node_text(witness.node));
+            ("entities.lost", json!({ "at": at, "entities": lost, "range": range.0, "witness": witness }))
+        }
+        HomeEvent::Bequeathed { range, to, kept } => {
+            ("home.handed_over", json!({ "range": range.0, "kept": kept, "to": view.node_text(to.node) }))
         }
     }
 }

@@ -97,7 +97,8 @@ impl Node {
         let Make { view, lease, budget, limits, types, scenes: open, threads, manager } = make;
         let clock = NodeClock::start();
         let post = Post::within(NodeBudget::new(budget), me, Arc::new(view), Lease::new(lease, clock));
-        let directory = DirectoryActor::new(post.clone(), clock, manager.to_owned()).start();
+        let chronicle = Mailbox::new(Chronicle::new(name(me.node.0).to_string()).start(), MAILBOX);
+        let directory = DirectoryActor::new(post.clone(), clock, manager.to_owned(), chronicle.clone()).start();
         let directory = Mailbox::new(directory, MAILBOX);
         post.open(Port::Directory, Arc::new(directory.clone()));
         let reply = ManagerReply::Range { session: me, request: 1, counter: Counter::Online, range: range_of(me) };
@@ -106,7 +107,6 @@ impl Node {
         let router = RouterActor::new(0, limits.clone(), post.clone(), clock).start();
         let router = Mailbox::new(router, MAILBOX);
         post.open(Port::Router(0), Arc::new(router.clone()));
-        let chronicle = Mailbox::new(Chronicle::new(name(me.node.0).to_string()).start(), MAILBOX);
         let on = |arbiter| Thread { arbiter, router: router.clone() };
         let materials = Materials {
             post: post.clone(),
