@@ -59,6 +59,22 @@ pub struct NameError {
     pub text: String,
 }
 
+/// Why a text is not the name of a scene.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SceneNameError {
+    /// It is no name at all.
+    #[error(transparent)]
+    NotAName(#[from] NameError),
+    /// It could be taken for the number of a scene.
+    #[error(
+        "a scene that is named {text:?} could be taken for one with that number; a name has more than digits and dots"
+    )]
+    LikeANumber {
+        /// The text as it came.
+        text: String,
+    },
+}
+
 impl NodeName {
     /// Longest name, in bytes.
     pub const BYTES_MAX: usize = 32;
@@ -82,6 +98,26 @@ impl NodeName {
             && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
         if fits { Ok(Self(text)) } else { Err(NameError { text: text.chars().take(64).collect() }) }
+    }
+
+    /// Checks the name of a scene, which is of the same kind; but scenes are also called by their numbers.
+    ///
+    /// # Errors
+    ///
+    /// If it is no name, or could be taken for a number.
+    ///
+    /// ```
+    /// use slipgate_cluster::NodeName;
+    /// assert_eq!(NodeName::of_scene("floor7")?.as_str(), "floor7");
+    /// assert!(["7", "40000.2", "70000"].iter().all(|number| NodeName::of_scene(*number).is_err()));
+    /// # Ok::<(), slipgate_cluster::node::SceneNameError>(())
+    /// ```
+    pub fn of_scene(text: impl Into<String>) -> Result<Self, SceneNameError> {
+        let name = Self::new(text)?;
+        if name.0.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            return Err(SceneNameError::LikeANumber { text: name.0 });
+        }
+        Ok(name)
     }
 
     /// The name as text.

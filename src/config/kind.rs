@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use slipgate_actors::voices::Voices;
 use slipgate_cluster::NodeName;
+use slipgate_cluster::node::SceneNameError;
 use tracing_subscriber::EnvFilter;
 
 use super::limits::size;
@@ -17,6 +18,8 @@ use super::{DialAddress, Secret};
 pub(super) enum Kind {
     /// A name that may go into a log line as it is.
     Name,
+    /// Name of a scene: a name that cannot be taken for a number.
+    SceneName,
     /// `ip:port` to listen on.
     Listen,
     /// `host:port` that others dial.
@@ -99,6 +102,13 @@ impl Kind {
                 Ok(name) => Ok(Setting::Text(name.into())),
                 Err(error) => Err(Complaint { text: error.to_string(), hint: None }),
             },
+            Self::SceneName => match NodeName::of_scene(text) {
+                Ok(name) => Ok(Setting::Text(name.into())),
+                Err(error @ SceneNameError::NotAName(_)) => Err(Complaint { text: error.to_string(), hint: None }),
+                Err(error @ SceneNameError::LikeANumber { .. }) => {
+                    complain(error.to_string(), format!("write \"scene{text}\", or what it is"))
+                }
+            },
             Self::Listen => match text.parse::<SocketAddr>() {
                 Ok(address) => Ok(Setting::Text(address.to_string())),
                 Err(_) => complain(
@@ -157,7 +167,7 @@ impl Kind {
 
     fn wanted(self) -> &'static str {
         match self {
-            Self::Name => "a name in quotes",
+            Self::Name | Self::SceneName => "a name in quotes",
             Self::Listen => "ip:port in quotes",
             Self::Dial => "host:port in quotes",
             Self::Count { .. } => "a whole number",

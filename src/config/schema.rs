@@ -141,7 +141,7 @@ pub(super) static KEYS: [Key; 43] = [
 /// The keys of one scene.
 pub(super) static SCENE_KEYS: [Key; 4] = [
     Key::new("id", Kind::Count { min: 0, max: SCENE_NUMBERS_MADE as i64 - 1 }, Preset::Required("1")),
-    Key::new("name", Kind::Name, Preset::Required("\"forest\"")),
+    Key::new("name", Kind::SceneName, Preset::Required("\"forest\"")),
     Key::new("node", Kind::Name, Preset::Required("\"n1\"")),
     Key::new("capacity", Kind::Count { min: 1, max: u32::MAX as i64 }, Preset::Whole(100_000)),
 ];

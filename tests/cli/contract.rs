@@ -289,6 +289,13 @@ fn a_drain_is_one_object_when_it_begins_when_it_is_called_off_and_at_its_end() {
 }
 
 #[test]
+fn a_scene_that_is_named_like_a_number_is_refused() {
+    let done = DevCluster::shared().json(&["scenes", "create", "7"]).ends(2);
+    let told = ["kind", "reason", "state"].map(|field| error(&done)[field].as_str().map(str::to_owned));
+    assert_eq!(told, ["usage", "not_a_name", "nothing was opened"].map(|word| Some(word.to_owned())));
+}
+
+#[test]
 fn a_scene_that_is_made_is_one_object_and_so_is_one_that_is_closed() {
     let cluster = DevCluster::start(&["--nodes", "2"]);
     let create = ["scenes", "create", "dungeon", "--node", "n2", "--capacity", "5"];

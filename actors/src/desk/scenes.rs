@@ -59,7 +59,7 @@ impl Office {
     ) -> Result<Answer, Problem> {
         let nothing = |problem| or_state(problem, "nothing was opened");
         let view = self.around.post.view();
-        let name = NodeName::new(name).map_err(|error| nothing(no_name(&error)))?;
+        let name = NodeName::of_scene(name).map_err(|error| nothing(no_name(&error)))?;
         let node = match node {
             Some(node) => Some(resolve::node(node, &view).map_err(nothing)?.session.node),
             None => None,
@@ -262,7 +262,7 @@ fn closed(placement: &ScenePlacement, view: &View) -> CloseReport {
     CloseReport { scene, node, state: CloseReport::CLOSED.to_owned(), ..CloseReport::default() }
 }
 
-fn no_name(error: &slipgate_cluster::node::NameError) -> Problem {
+fn no_name(error: &slipgate_cluster::node::SceneNameError) -> Problem {
     Problem {
         kind: ProblemKind::Usage,
         reason: "not_a_name".to_owned(),

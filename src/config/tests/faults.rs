@@ -163,6 +163,15 @@ cluster.toml:8:10: admin.advertise: missing: [::]:0, where it listens, is nothin
 }
 
 #[test]
+fn a_scene_cannot_be_named_like_a_number() {
+    let expected = "cluster.toml:9:8: scenes[0].name: a scene that is named \"7\" could be taken for one with that number; a name has more \
+                    than digits and dots";
+    let file = format!("{LEAST}[[scenes]]\nid = 1\nname = \"7\"\nnode = \"n1\"\n");
+    let faults = told(&file, &[], &[]);
+    assert!(faults.starts_with(expected) && faults.ends_with("= write \"scene7\", or what it is"), "{faults}");
+}
+
+#[test]
 fn names_words_and_levels_are_checked() {
     let check = |variable: &str, value: &str, expected: &str| {
         assert_eq!(told(LEAST, &[(variable, value)], &[]), format!("{variable}: {expected}"));
