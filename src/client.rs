@@ -15,12 +15,13 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use slipgate_proto::admin::{Problem, ProblemKind};
+use slipgate_proto::admin::{EntityRow, Problem, ProblemKind};
 use thiserror::Error;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
 use crate::admin::SILENT;
+use crate::admin::body::SpawnBody;
 
 pub use path::segment;
 pub use stream::Events;
@@ -164,11 +165,31 @@ impl Client {
     ///
     /// If there is no answer, or it is a problem.
     pub fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, CallError> {
+        self.answer(self.post_raw(path, body)?)
+    }
+
+    fn post_raw(&self, path: &str, body: &impl Serialize) -> Result<Raw, CallError> {
         let mut request = self.agent.post(self.url(path)).config().timeout_global(Some(self.patience())).build();
         if let Some(bearer) = self.bearer() {
             request = request.header("Authorization", bearer);
         }
-        self.answer(self.raw(request.send_json(body))?)
+        self.raw(request.send_json(body))
+    }
+
+    /// Spawns entities: those that there are now, and why not all, if so.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer, or nobody was spawned.
+    pub fn spawn(&self, body: &SpawnBody) -> Result<(Vec<EntityRow>, Option<Problem>), CallError> {
+        let raw = self.post_raw("/api/v1/entities", body)?;
+        if raw.status == 200 {
+            return Ok((self.answer(raw)?, None));
+        }
+        match serde_json::from_str(&raw.text) {
+            Ok(Envelope { error, spawned }) if !spawned.is_empty() => Ok((spawned, Some(error))),
+            Ok(_) | Err(_) => Err(self.problem(&raw)),
+        }
     }
 
     /// Deletes `path`.
@@ -236,10 +257,6 @@ impl Client {
     }
 
     fn problem(&self, raw: &Raw) -> CallError {
-        #[derive(Deserialize)]
-        struct Envelope {
-            error: Problem,
-        }
         match serde_json::from_str::<Envelope>(&raw.text) {
             Ok(envelope) => CallError::Problem(envelope.error),
             Err(_) => CallError::Garbled { at: self.at.clone(), why: format!("status {}", raw.status) },
@@ -272,6 +289,15 @@ impl Client {
             other => CallError::Broken { at, why: other.to_string() },
         }
     }
+}
+
+/// A problem, as the interface tells it.
+#[derive(Debug, Deserialize)]
+struct Envelope {
+    error: Problem,
+    /// Of several that were to be spawned, those that were.
+    #[serde(default)]
+    spawned: Vec<EntityRow>,
 }
 
 impl CallError {

@@ -24,6 +24,7 @@ mod report;
 mod resolve;
 mod scenes;
 mod sending;
+mod spawning;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ mod sending;
 
 pub use drain::{DrainOrder, DrainReport, KeptRow, PauseReport};
 pub use moves::{CompanionRow, MoveReport};
-pub use partial::{PartialList, Rows};
+pub use partial::{PartialList, Rows, SomeSpawned};
 pub use scenes::{Clearing, CloseReport};
 pub use sending::{AskReport, NotTaken, Outgoing, Panicked, REFUSALS_MAX, SendReport};
 
@@ -53,7 +53,7 @@ pub enum Question {
         /// An id, a unique prefix of one, or a unique label.
         entity: String,
     },
-    /// New entities. Answer: [`Answer::Spawned`].
+    /// New entities. Answer: [`Answer::Spawned`], or [`Answer::SomeSpawned`].
     Spawn {
         /// Stable name of the type.
         type_name: String,
@@ -208,6 +208,8 @@ pub enum Answer {
     Partial(PartialList),
     /// What came of an ask.
     Asked(AskReport),
+    /// Not all of the new entities.
+    SomeSpawned(SomeSpawned),
 }
 
 /// The cluster at a glance.

@@ -125,6 +125,7 @@ impl<O: Oracle> Reader<O> {
             | Answer::Entities(_)
             | Answer::Entity(_)
             | Answer::Spawned(_)
+            | Answer::SomeSpawned(_)
             | Answer::Sent(_)
             | Answer::Asked(_)
             | Answer::Move(_)

@@ -4,7 +4,7 @@ use actix_web::error::{JsonPayloadError, PathError, QueryPayloadError};
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use serde::Serialize;
-use slipgate_proto::admin::{Answer, PartialList, Problem, ProblemKind, Rows};
+use slipgate_proto::admin::{Answer, EntityRow, PartialList, Problem, ProblemKind, Rows, SomeSpawned};
 
 use super::BODY_BYTES_MAX;
 
@@ -56,12 +56,17 @@ impl ResponseError for Rejection {
     }
 
     fn error_response(&self) -> HttpResponse {
-        #[derive(Serialize)]
-        struct Envelope<'a> {
-            error: &'a Problem,
-        }
-        HttpResponse::build(self.status).json(Envelope { error: &self.problem })
+        HttpResponse::build(self.status).json(Envelope { error: &self.problem, spawned: None })
     }
+}
+
+/// A problem, as JSON.
+#[derive(Serialize)]
+struct Envelope<'a> {
+    error: &'a Problem,
+    /// Of several that were to be spawned, those that were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spawned: Option<&'a [EntityRow]>,
 }
 
 /// What is inside an answer, as JSON.
@@ -71,6 +76,9 @@ pub(super) fn json_of(answer: &Answer) -> HttpResponse {
         Answer::Nodes(report) => ok.json(report),
         Answer::Scenes(scenes) => ok.json(scenes),
         Answer::Entities(rows) | Answer::Spawned(rows) => ok.json(rows),
+        Answer::SomeSpawned(SomeSpawned { rows, problem }) => {
+            HttpResponse::build(status_of(problem.kind)).json(Envelope { error: problem, spawned: Some(rows) })
+        }
         Answer::Entity(report) => ok.json(report),
         Answer::Sent(report) => ok.json(report),
         Answer::Asked(report) => ok.json(report),

@@ -39,16 +39,17 @@ pub struct DespawnArgs {
     pub entity: String,
 }
 
-/// Creates entities and lists them.
+/// Creates entities and lists them, also where not all came into being.
 ///
 /// # Errors
 ///
-/// If there is no answer, or the node does not spawn.
+/// If there is no answer, or the node does not spawn all of them.
 pub fn spawn(args: &SpawnArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
     let SpawnArgs { type_name, scene, count, label, data } = args.clone();
     let body = SpawnBody { type_name, scene, label, count, data };
-    let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body)?;
-    Ok(console.list(&rows, &entity_columns())?)
+    let (rows, problem) = client.spawn(&body)?;
+    console.list(&rows, &entity_columns())?;
+    problem.map_or(Ok(()), |problem| Err(problem.into()))
 }
 
 fn parts(text: &str) -> Result<Map<String, Value>, String> {

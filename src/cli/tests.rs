@@ -7,6 +7,7 @@ use serde_json::Value;
 use slipgate_entity::game::Fate;
 use slipgate_proto::admin::{
     Answer, AskReport, MoveReport, NotTaken, Panicked, PartialList, Problem, ProblemKind, Question, Rows, SendReport,
+    SomeSpawned,
 };
 
 use super::*;
@@ -262,6 +263,24 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
     check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
     check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);
+}
+
+#[test]
+fn of_several_spawns_those_that_were_made_are_listed_and_why_the_others_were_not_is_told() {
+    let some = SomeSpawned { rows: vec![canned::row()], problem: canned::refused() };
+    let oracle = || {
+        Canned::by({
+            let some = some.clone();
+            move |_| Ok(Answer::SomeSpawned(some.clone()))
+        })
+    };
+    let line = ["spawn", "walker", "--scene", "forest", "--count", "3"];
+    let done = check_code(oracle(), &line, 4);
+    assert_eq!((done.out.lines().count(), done.err.starts_with("error: keep takes nobody\n")), (2, true), "{done:?}");
+    let done = check_code(oracle(), &[&line[..], &["-o", "json"]].concat(), 4);
+    let row: Value = serde_json::from_str(&done.out).expect("one row");
+    let error: Value = serde_json::from_str(&done.err).expect("one error");
+    assert_eq!((&row["entity"], &error["error"]["reason"]), (&"1.4".into(), &"full".into()));
 }
 
 #[test]

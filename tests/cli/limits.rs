@@ -132,6 +132,13 @@ fn a_full_scene_refuses_and_the_entity_stays() {
     solo.with_token(&["spawn", "walker", "--scene", "cell", "--label", "inmate"]).ends(0);
     solo.with_token(&["spawn", "walker", "--scene", "cell"])
         .fails(4, "error: cell: the scene is full (1 of 1)\n  nothing was spawned\n  try:  slipgate scenes\n");
+    solo.with_token(&["despawn", "inmate"]).ends(0);
+    let some = solo.with_token(&["spawn", "walker", "--scene", "cell", "--label", "mate", "--count", "3"]).ends(4);
+    let row = some.out.lines().nth(1).unwrap_or_default();
+    let (id, _) = row.split_once(' ').expect("an id");
+    assert!(row.contains("  mate1  ") && some.out.lines().count() == 2, "{some:?}");
+    let error = "error: cell: the scene is full (1 of 1)\n  1 of 3 were spawned: ";
+    assert_eq!(some.err, format!("{error}{id}\n  try:  slipgate scenes\n"));
     solo.with_token(&["spawn", "walker", "--scene", "hall", "--label", "visitor"]).ends(0);
     let done = solo.with_token(&["migrate", "visitor", "--to", "cell"]).ends(4);
     let start = "error: visitor may not move from hall@solo to cell@solo: the scene is full (1 of 1) (move ";

@@ -5,8 +5,6 @@ use std::time::Duration;
 use slipgate_cluster::Own;
 
 use slipgate_cluster::moves::MoveError;
-use slipgate_cluster::scene::SpawnRefusal;
-use slipgate_entity::game::{Data, Types};
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::{Answer, Cursor, EntityRow, LostRow, Problem, ProblemKind, Question};
 use tokio::sync::oneshot;
@@ -15,11 +13,12 @@ use tokio::time::timeout;
 use super::entities::NOT_HERE;
 use super::resolve::Named;
 use super::scenes::only_the_manager;
+use super::spawning::Wanted;
 use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
 use crate::directory::{AskLost, LostEntity};
 use crate::mailbox::Mailbox;
-use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, SpawnError, SpawnOrder};
+use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity};
 
 impl Office {
     pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
@@ -120,52 +119,6 @@ impl Office {
         Ok(Answer::Entity(self.entity_report(scene, &found, body)))
     }
 
-    async fn spawn(&self, type_name: &str, scene: &str, wanted: Wanted) -> Result<Answer, Problem> {
-        let Wanted { label, count, data } = wanted;
-        check_spawn(label.as_deref(), count)?;
-        if self.around.types.entity(type_name).is_none() {
-            return Err(unknown_type(type_name, &self.around.types));
-        }
-        let data = data.as_deref().map_or(Ok(Data::default()), Data::from_json);
-        let data = data.map_err(|error| unfit(type_name, &error.to_string()))?;
-        let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
-        let mailbox = self.around.scenes.get(id).ok_or_else(|| no_scene_here(scene))?;
-        let order = |number: u32| {
-            let label = label.as_ref().map(|label| if count > 1 { format!("{label}{number}") } else { label.clone() });
-            let (reply, spawned) = oneshot::channel();
-            mailbox.tell(AskScene(scene::Question::Spawn(SpawnOrder {
-                type_name: type_name.to_owned(),
-                data: data.clone(),
-                label: label.clone(),
-                reply,
-            })));
-            (label, spawned)
-        };
-        let orders: Vec<_> = (1..=count).map(order).collect();
-        let mut rows = Vec::new();
-        for (label, spawned) in orders {
-            let entity = match spawned.await.map_err(|_| unavailable("stopping", "the node is stopping"))? {
-                Ok(entity) => entity,
-                Err(SpawnError::Refused(refusal)) => {
-                    return Err(not_spawned(refusal, &self.scene_name(id), &rows, count));
-                }
-                Err(SpawnError::Unfit { reason }) => {
-                    return Err(Problem { state: Some(spawned_so_far(&rows, count)), ..unfit(type_name, &reason) });
-                }
-            };
-            rows.push(EntityRow {
-                entity: entity.to_string(),
-                type_name: type_name.to_owned(),
-                label,
-                scene: self.scene_name(id),
-                node: self.around.name.to_string(),
-                state: "active".to_owned(),
-                epoch: slipgate_cluster::Epoch::FIRST.as_u64(),
-            });
-        }
-        Ok(Answer::Spawned(rows))
-    }
-
     async fn migrate_here(&self, entity: OnlineId, to: &str, wait: Duration) -> Result<Answer, Problem> {
         let (scene, mailbox) = self.scene_of(entity).await?;
         let number = to.parse::<SceneId>().map_err(|_| no_scene_here(to))?;
@@ -239,14 +192,6 @@ impl Office {
     }
 }
 
-/// New entities of one type.
-struct Wanted {
-    label: Option<String>,
-    count: u32,
-    /// What their parts begin with, as JSON.
-    data: Option<String>,
-}
-
 /// How an entity stands in a scene, if it lives there.
 async fn look(mailbox: &Mailbox<SceneActor>, entity: OnlineId) -> Option<SceneEntity> {
     let (reply, answer) = oneshot::channel();
@@ -300,82 +245,6 @@ fn parse(entity: &str) -> Result<OnlineId, Problem> {
         state: None,
         hint: None,
     })
-}
-
-fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
-    let wrong = |text: String| Problem {
-        kind: ProblemKind::Usage,
-        reason: "spawn".to_owned(),
-        text,
-        state: Some("nothing was spawned".to_owned()),
-        hint: Some("slipgate spawn --help".to_owned()),
-    };
-    if !(1..=SPAWN_MAX).contains(&count) {
-        return Err(wrong(format!("count is {count}, it can be 1 to {SPAWN_MAX}")));
-    }
-    let fits = |label: &str| !label.is_empty() && label.len() <= LABEL_MAX && !label.chars().any(char::is_control);
-    let is_like_an_id = |label: &str| label.chars().all(|c| c.is_ascii_digit() || c == '.');
-    match label {
-        Some(label) if !fits(label) => {
-            Err(wrong(format!("a label has 1 to {LABEL_MAX} bytes and no control characters, not {label:?}")))
-        }
-        Some(label) if is_like_an_id(label) => {
-            Err(wrong(format!("the label {label:?} could be taken for an id; it needs a letter")))
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-fn not_spawned(refusal: SpawnRefusal, scene: &str, spawned: &[EntityRow], count: u32) -> Problem {
-    let (kind, reason, hint) = match refusal {
-        SpawnRefusal::Full { .. } => (ProblemKind::Refused, "full", "slipgate scenes"),
-        SpawnRefusal::Draining => (ProblemKind::Refused, "draining", "slipgate scenes"),
-        SpawnRefusal::Closing => (ProblemKind::Refused, "closing", "slipgate scenes"),
-        SpawnRefusal::NoRange => (
-            ProblemKind::Unavailable,
-            "no_range",
-            "try again in a moment; if it stays, look at the manager's node: slipgate nodes",
-        ),
-    };
-    Problem {
-        kind,
-        reason: reason.to_owned(),
-        text: format!("{scene}: {refusal}"),
-        state: Some(spawned_so_far(spawned, count)),
-        hint: Some(hint.to_owned()),
-    }
-}
-
-/// What there is must be named, or nobody could take it away again.
-fn spawned_so_far(spawned: &[EntityRow], count: u32) -> String {
-    let ids: Vec<_> = spawned.iter().map(|row| row.entity.as_str()).collect();
-    match ids.as_slice() {
-        [] => "nothing was spawned".to_owned(),
-        [first, .., last] if ids.len() > 8 => format!("{} of {count} were spawned: {first} to {last}", ids.len()),
-        some => format!("{} of {count} were spawned: {}", ids.len(), some.join(", ")),
-    }
-}
-
-fn unknown_type(name: &str, types: &Types) -> Problem {
-    let known: Vec<_> = types.entities().filter(|info| !info.is_abstract()).map(|info| info.name()).collect();
-    Problem {
-        kind: ProblemKind::NotFound,
-        reason: "unknown_type".to_owned(),
-        text: format!("there is no type {name:?}{}; there is {}", types.meant(name), known.join(", ")),
-        state: Some("nothing was spawned".to_owned()),
-        hint: Some("slipgate schema export".to_owned()),
-    }
-}
-
-/// Such an entity cannot be.
-fn unfit(type_name: &str, reason: &str) -> Problem {
-    Problem {
-        kind: ProblemKind::Usage,
-        reason: "unfit".to_owned(),
-        text: format!("there can be no such {type_name}: {reason}"),
-        state: Some("nothing was spawned".to_owned()),
-        hint: Some("slipgate schema export".to_owned()),
-    }
 }
 
 pub(super) fn no_scene_here(text: &str) -> Problem {
@@ -457,7 +326,3 @@ fn still_moving(named: &Named, wait: Duration) -> Problem {
 
 /// Why a node without a lease does nothing.
 pub(super) const PAUSED: &str = "the manager has not answered it for a whole lease";
-/// Entities in one spawn.
-const SPAWN_MAX: u32 = 10_000;
-/// Bytes of a label.
-const LABEL_MAX: usize = 64;

@@ -8,7 +8,7 @@ use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
     Answer, AskReport, Clearing, CloseReport, ClusterReport, CompanionRow, Cursor, DrainOrder, DrainReport,
     EntityReport, EntityRow, Event, KeptRow, LinkReport, LostRow, MoveReport, NodeReport, NotTaken, Outgoing, Panicked,
-    ParkedReport, PartialList, PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport,
+    ParkedReport, PartialList, PauseReport, Problem, ProblemKind, Question, Rows, SceneReport, SendReport, SomeSpawned,
 };
 
 fn text(text: &str) -> String {
@@ -99,6 +99,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             answer: "7".into(),
             why: None,
         }),
+        Answer::SomeSpawned(SomeSpawned { rows: vec![row()], problem: problem(ProblemKind::Refused) }),
     ];
     let names = [
         "nodes",
@@ -118,6 +119,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
         "unparked",
         "partial",
         "asked",
+        "some_spawned",
     ];
     assert_eq!(answers.len(), usize::from(variants::<Answer>()));
     let answered = answers.into_iter().zip(names).map(|(answer, name)| named(name, &Ok(answer)));
