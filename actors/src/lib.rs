@@ -19,6 +19,7 @@
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
 //! | [`directory`] | records of this node's ranges, and its stock of ids |
 //! | [`drain`] | between the desk and whoever drains the node |
+//! | [`labels`] | the labels of a spawn |
 //! | [`lease`] | what allows a session to act |
 //! | [`link`] | the link to one peer, dialling, and whoever dials |
 //! | [`mailbox`] | bounded ways into actors |
@@ -41,6 +42,7 @@ pub mod clock;
 pub mod desk;
 pub mod directory;
 pub mod drain;
+pub mod labels;
 pub mod lease;
 pub mod link;
 pub mod mailbox;

@@ -41,7 +41,7 @@ use self::evacuating::{Evacuating, Watch};
 use self::meters::Meters;
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnError,
-    SpawnOrder, Spawned, UnparkAnswer,
+    SpawnOrder, Spawned, UnparkAnswer, Which,
 };
 use self::returns::Returns;
 use self::room::Room;

@@ -160,6 +160,15 @@ pub enum Question {
         /// How long to wait, in milliseconds.
         timeout_ms: u64,
     },
+    /// Entities that wear a label that a spawn would give. Answer: [`Answer::Entities`].
+    Labelled {
+        /// The label; with `count` above 1 a number is appended.
+        label: String,
+        /// How many would be spawned.
+        count: u32,
+        /// At most so many per node.
+        limit: u32,
+    },
 }
 
 /// A position in one node's events.

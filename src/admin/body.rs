@@ -29,7 +29,7 @@ pub struct SpawnBody {
     pub type_name: String,
     /// Name or number of the scene.
     pub scene: String,
-    /// A label; with `count` above 1 a number is appended.
+    /// A label, which nobody else wears; with `count` above 1 a number is appended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// How many: 1 to [`SPAWN_MAX`], 1 if left out.

@@ -45,7 +45,7 @@ fn friendly(question: &Question) -> Answer {
     match question {
         Question::Node | Question::Nodes => Answer::Nodes(cluster()),
         Question::Scenes => Answer::Scenes(vec![scene()]),
-        Question::Entities { .. } | Question::Find { .. } => Answer::Entities(vec![row()]),
+        Question::Entities { .. } | Question::Find { .. } | Question::Labelled { .. } => Answer::Entities(vec![row()]),
         Question::Show { .. } => Answer::Entity(entity()),
         Question::Spawn { .. } => Answer::Spawned(vec![row()]),
         Question::Send { messages, .. } => {

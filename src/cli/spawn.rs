@@ -23,7 +23,7 @@ pub struct SpawnArgs {
     /// How many
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(SPAWN_MAX)))]
     pub count: u32,
-    /// A name for people; with --count a number is appended
+    /// A name for people, which nobody else wears; with --count a number is appended
     #[arg(long)]
     pub label: Option<String>,
     /// What they begin with, as JSON: fields of parts, by the names of the parts

@@ -1,5 +1,7 @@
 //! A cluster in this process, as a program uses it.
 
+mod labels;
+
 use std::net::TcpStream;
 use std::time::Duration;
 

@@ -113,7 +113,9 @@ impl World {
         match question {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(self.cluster())),
             Question::Scenes => Ok(Answer::Scenes((0..self.scenes).map(scene_report).collect())),
-            Question::Entities { .. } | Question::Find { .. } => Ok(Answer::Entities(self.rows())),
+            Question::Entities { .. } | Question::Find { .. } | Question::Labelled { .. } => {
+                Ok(Answer::Entities(self.rows()))
+            }
             Question::Show { entity } => self.show(entity),
             Question::Spawn { scene, count, .. } => Ok(Answer::Spawned(self.spawn(scene, *count))),
             Question::Send { via, .. } if via.as_deref() == Some("n3") && self.has_stopped() => {

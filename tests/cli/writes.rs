@@ -33,6 +33,27 @@ fn a_spawn_that_cannot_be_says_what_there_is() {
 }
 
 #[test]
+fn a_label_that_somebody_wears_is_refused_to_another() {
+    let cluster = DevCluster::shared();
+    let (entity, knight) = (cluster.spawn("tower", "unique"), cluster.spawn("keep", "knight2"));
+    let spawn = |line: &[&str]| cluster.ask(&[&["spawn", "walker", "--scene", "forest"], line].concat());
+    spawn(&["--label", "unique"]).fails(
+        4,
+        &format!(
+            "error: the label \"unique\" is worn already, by {entity} in tower@n3\n  nothing was spawned\n  \
+             try:  another --label      slipgate show {entity}      slipgate despawn {entity}\n"
+        ),
+    );
+    let several = spawn(&["--label", "knight", "--count", "3"]).ends(4);
+    assert!(
+        several.err.starts_with(&format!("error: the label \"knight2\" is worn already, by {knight} in keep@n2\n"))
+    );
+    spawn(&["--label", "unique", "--count", "2"]).ends(0);
+    cluster.ask(&["despawn", "unique"]).ends(0);
+    cluster.spawn("mine", "unique");
+}
+
+#[test]
 fn a_label_must_be_readable_and_no_id() {
     let check = |label: &str, why: &str| {
         DevCluster::shared()
@@ -117,20 +138,17 @@ fn a_message_that_does_not_fit_is_told_with_one_that_does() {
 #[test]
 fn an_ambiguous_name_is_told_with_those_it_could_be() {
     let cluster = DevCluster::shared();
-    let [one, two] = [cluster.spawn("forest", "twin"), cluster.spawn("harbor", "twin")];
-    let mut ids = [one, two];
-    ids.sort();
-    let expected = format!(
-        "error: \"twin\" names several entities: {} (twin), {} (twin)\n  nothing was done\n  \
-         try:  use a whole id: slipgate entities\n",
-        ids[0], ids[1]
-    );
-    cluster.ask(&["send", "twin", "step", STEP]).fails(2, &expected);
-    cluster.ask(&["show", "twin"]).fails(2, &expected);
-    cluster.ask(&["migrate", "twin", "--to", "keep"]).fails(2, &expected);
-    cluster.ask(&["despawn", "twin"]).fails(2, &expected);
-    let prefix = cluster.ask(&["send", "1.", "step", STEP]).ends(2);
-    assert!(prefix.err.starts_with("error: \"1.\" names several entities: 1."), "{prefix:?}");
+    cluster.ask(&["spawn", "walker", "--scene", "forest", "--count", "2"]).ends(0);
+    let rest = "\n  nothing was done\n  try:  use a whole id: slipgate entities\n";
+    for line in
+        [&["send", "1.", "step", STEP][..], &["show", "1."], &["migrate", "1.", "--to", "keep"], &["despawn", "1."]]
+    {
+        let done = cluster.ask(line).ends(2);
+        assert!(
+            done.err.starts_with("error: \"1.\" names several entities: 1.") && done.err.ends_with(rest),
+            "{done:?}"
+        );
+    }
 }
 
 #[test]

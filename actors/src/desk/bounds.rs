@@ -24,7 +24,10 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         Question::Find { text, limit } if text.len() <= TEXT_BYTES_MAX => {
             Question::Find { text, limit: limit.min(ROWS_MAX) }
         }
-        Question::Find { .. } => return Err(too_long()),
+        Question::Labelled { label, count, limit } if label.len() <= TEXT_BYTES_MAX => {
+            Question::Labelled { label, count, limit: limit.min(ROWS_MAX) }
+        }
+        Question::Find { .. } | Question::Labelled { .. } => return Err(too_long()),
         Question::Lost { limit } => Question::Lost { limit: limit.min(ROWS_MAX) },
         Question::Moves { limit } => Question::Moves { limit: limit.min(ROWS_MAX) },
         Question::Drain { node, order: DrainOrder::Begin { timeout_ms } } => {
@@ -75,5 +78,6 @@ mod tests {
         let moves = bounded(Question::Moves { limit: u32::MAX }).ok();
         assert_eq!(moves, Some(Question::Moves { limit: ROWS_MAX }));
         assert!(bounded(Question::Find { text: "x".repeat(1 << 20), limit: 1 }).is_err());
+        assert!(bounded(Question::Labelled { label: "x".repeat(1 << 20), count: 1, limit: 1 }).is_err());
     }
 }

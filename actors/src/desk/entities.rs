@@ -13,7 +13,9 @@ use slipgate_proto::admin::{
 };
 
 use super::resolve::{self, Named, member_of};
+use super::spawning::check_spawn;
 use super::{Office, PEER_WAIT};
+use crate::labels::Labels;
 
 impl Office {
     /// Answers for the whole cluster.
@@ -41,12 +43,21 @@ impl Office {
                 let gathered = self.gather(|_| Question::Find { text: text.clone(), limit }, entities_in).await;
                 Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
+            Question::Labelled { label, count, limit } => {
+                let labelled = |_: &Member| Question::Labelled { label: label.clone(), count, limit };
+                let gathered = self.gather(labelled, entities_in).await;
+                Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
+            }
             Question::Show { entity } => self.show_anywhere(&entity).await,
             Question::Spawn { type_name, scene, label, count, data } => {
                 let nothing = |problem| Problem { state: Some("nothing was spawned".to_owned()), ..problem };
                 let placement = resolve::scene(&scene, &view).map_err(nothing)?;
                 let own = self.own_of(placement.id).map_err(nothing)?;
                 let member = member_of(&view, own).map_err(nothing)?;
+                check_spawn(label.as_deref(), count)?;
+                if let Some(label) = label.clone() {
+                    self.check_labels(&Labels { label, count }).await?;
+                }
                 let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count, data };
                 self.ask_node(&member, question, SPAWN).await
             }

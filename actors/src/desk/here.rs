@@ -17,8 +17,9 @@ use super::spawning::Wanted;
 use super::{Office, unavailable};
 use crate::chronicle::{Latest, Since};
 use crate::directory::{AskLost, LostEntity};
+use crate::labels::Labels;
 use crate::mailbox::Mailbox;
-use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity};
+use crate::scene::{self, AskScene, Despawn, MoveOrder, SceneActor, SceneEntity, Which};
 
 impl Office {
     pub(super) async fn answer_here(&self, question: Question) -> Result<Answer, Problem> {
@@ -28,9 +29,12 @@ impl Office {
         match question {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(self.report().await)),
             Question::Scenes => Ok(Answer::Scenes(self.scene_reports().await)),
-            Question::Entities { scene, limit } => self.list(scene, None, limit).await,
+            Question::Entities { scene, limit } => self.list(scene, Which::All, limit).await,
             Question::Lost { limit } => self.lost_here(limit).await,
-            Question::Find { text, limit } => self.list(None, Some(text), limit).await,
+            Question::Find { text, limit } => self.list(None, Which::Matching(text), limit).await,
+            Question::Labelled { label, count, limit } => {
+                self.list(None, Which::Labelled(Labels { label, count }), limit).await
+            }
             Question::Show { entity } => self.show(parse(&entity)?).await,
             Question::Spawn { type_name, scene, label, count, data } => {
                 self.spawn(&type_name, &scene, Wanted { label, count, data }).await
@@ -82,7 +86,7 @@ impl Office {
         Ok(Answer::Lost(lost.await.unwrap_or_default().into_iter().map(row).collect()))
     }
 
-    async fn list(&self, scene: Option<String>, matching: Option<String>, limit: u32) -> Result<Answer, Problem> {
+    async fn list(&self, scene: Option<String>, which: Which, limit: u32) -> Result<Answer, Problem> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let only = match scene {
             Some(text) => Some(text.parse::<SceneId>().map_err(|_| no_scene_here(&text))?),
@@ -92,8 +96,8 @@ impl Office {
         let scenes = self.around.scenes.present();
         for (id, mailbox) in scenes.into_iter().filter(|(id, _)| only.is_none_or(|only| only == *id)) {
             let (reply, answer) = oneshot::channel();
-            let matching = matching.clone();
-            mailbox.tell(AskScene(scene::Question::List { matching, limit: limit - rows.len(), reply }));
+            let which = which.clone();
+            mailbox.tell(AskScene(scene::Question::List { which, limit: limit - rows.len(), reply }));
             rows.extend(answer.await.unwrap_or_default().iter().map(|entity| self.row(id, entity)));
         }
         Ok(Answer::Entities(rows))
@@ -217,6 +221,7 @@ fn wants_a_turn(question: &Question) -> bool {
         | Question::Scenes
         | Question::Entities { .. }
         | Question::Find { .. }
+        | Question::Labelled { .. }
         | Question::Show { .. }
         | Question::Moves { .. }
         | Question::Lost { .. }

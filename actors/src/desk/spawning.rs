@@ -1,16 +1,27 @@
 //! New entities of this node's scenes, in the words of the admin interface.
 //!
+//! A label is for people, who call an entity by it: a spawn whose label somebody wears already is refused. The desk that is
+//! asked looks around first, and nothing is locked meanwhile. So two of one label there may still be: of two spawns at one
+//! moment, where a node was silent, or by game code, which is not asked. Then commands by that label are refused, and name all
+//! who wear it.
+//!
 //! Keeps: whoever came into being is told of, whatever became of the others.
 
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use slipgate_cluster::Epoch;
 use slipgate_cluster::scene::SpawnRefusal;
 use slipgate_entity::SceneId;
 use slipgate_entity::game::{Data, Types};
-use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, SomeSpawned};
+use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question, SomeSpawned};
 use tokio::sync::oneshot;
 
+use super::entities::entities_in;
 use super::here::no_scene_here;
 use super::{Office, unavailable};
+use crate::labels::Labels;
 use crate::scene::{self, AskScene, SpawnError, SpawnOrder};
 
 /// New entities of one type.
@@ -22,6 +33,20 @@ pub(super) struct Wanted {
 }
 
 impl Office {
+    /// Fails where somebody is known to wear a label of a spawn.
+    pub(super) async fn check_labels(self: &Rc<Self>, labels: &Labels) -> Result<(), Problem> {
+        let Labels { label, count } = labels.clone();
+        let question = Question::Labelled { label, count, limit: WEARERS };
+        let view = self.around.post.view();
+        let asking = view.members.values().map(|member| self.ask_node(member, question.clone(), LOOK_AROUND));
+        let answers = join_all(asking).await;
+        let mut wearers: Vec<_> =
+            answers.into_iter().filter_map(|answer| entities_in(answer.ok()?)).flatten().collect();
+        wearers.sort_by(|a, b| a.entity.cmp(&b.entity));
+        wearers.dedup_by(|a, b| a.entity == b.entity);
+        if wearers.is_empty() { Ok(()) } else { Err(label_taken(&wearers)) }
+    }
+
     pub(super) async fn spawn(&self, type_name: &str, scene: &str, wanted: Wanted) -> Result<Answer, Problem> {
         let Wanted { label, count, data } = wanted;
         check_spawn(label.as_deref(), count)?;
@@ -32,8 +57,9 @@ impl Office {
         let data = data.map_err(|error| unfit(type_name, &error.to_string()))?;
         let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
         let mailbox = self.around.scenes.get(id).ok_or_else(|| no_scene_here(scene))?;
+        let labels = label.map(|label| Labels { label, count });
         let order = |number: u32| {
-            let label = label.as_ref().map(|label| if count > 1 { format!("{label}{number}") } else { label.clone() });
+            let label = labels.as_ref().map(|labels| labels.nth(number));
             let (reply, spawned) = oneshot::channel();
             mailbox.tell(AskScene(scene::Question::Spawn(SpawnOrder {
                 type_name: type_name.to_owned(),
@@ -80,7 +106,7 @@ fn summed_up(outcomes: Vec<Result<EntityRow, Problem>>) -> Result<Answer, Proble
     if rows.is_empty() { Err(problem) } else { Ok(Answer::SomeSpawned(SomeSpawned { rows, problem })) }
 }
 
-fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
+pub(super) fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
     let wrong = |text: String| Problem {
         kind: ProblemKind::Usage,
         reason: "spawn".to_owned(),
@@ -124,6 +150,24 @@ fn not_spawned(refusal: SpawnRefusal, scene: &str) -> Problem {
     }
 }
 
+fn label_taken(wearers: &[EntityRow]) -> Problem {
+    let [first, others @ ..] = wearers else { panic!("expected somebody to wear the label") };
+    let label = first.label.as_deref().unwrap_or_default();
+    let text = format!("the label {label:?} is worn already, by {} in {}@{}", first.entity, first.scene, first.node);
+    // Of a spawn of several they may wear others of its labels.
+    let more = match others.iter().filter(|other| other.label == first.label).count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Problem {
+        kind: ProblemKind::Refused,
+        reason: "label_taken".to_owned(),
+        text: text + &more,
+        state: Some("nothing was spawned".to_owned()),
+        hint: Some(format!("another --label      slipgate show {}      slipgate despawn {0}", first.entity)),
+    }
+}
+
 /// What there is must be named, or nobody could take it away again.
 fn spawned_so_far(spawned: &[EntityRow], count: usize) -> String {
     let ids: Vec<_> = spawned.iter().map(|row| row.entity.as_str()).collect();
@@ -156,6 +200,11 @@ fn unfit(type_name: &str, reason: &str) -> Problem {
     }
 }
 
+/// How long the nodes have to say who wears a label: far above a round trip. Whoever is silent is left out, so that one node
+/// that hangs does not slow down every spawn.
+const LOOK_AROUND: Duration = Duration::from_millis(250);
+/// Entities that a node names for the labels of a spawn.
+const WEARERS: u32 = 8;
 /// Entities in one spawn.
 const SPAWN_MAX: u32 = 10_000;
 /// Bytes of a label.

@@ -24,6 +24,7 @@ use slipgate_entity::game::{
 use slipgate_entity::registry::Ids;
 use slipgate_entity::{Grid, Handle, LookupError, OnlineId, PersistId, Registry, Runtime, TypeName};
 
+use crate::labels::Labels;
 use crate::panic::guarded;
 use crate::restraint::Restraint;
 
@@ -186,6 +187,12 @@ impl Bodies {
     /// Who is known by a number that lasts over restarts.
     pub(super) fn by_persist(&self, persist: PersistId) -> Option<OnlineId> {
         self.seats.by_persist(persist).map(|(_, seat)| seat.who.online())
+    }
+
+    /// Those who wear one of these labels.
+    pub(super) fn labelled<'a>(&'a self, labels: &'a Labels) -> impl Iterator<Item = OnlineId> + 'a {
+        let wears = |who: &Description| who.label().is_some_and(|label| labels.have(label));
+        self.seats.iter().filter_map(move |(_, ids, seat)| wears(&seat.who).then_some(ids.online))
     }
 
     /// Those of an audience but for who speaks, by id.

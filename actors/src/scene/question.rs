@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::evacuating::Watch;
 use super::turns::Newcomer;
 use super::{HowFar, Remaining, SceneActor};
+use crate::labels::Labels;
 
 /// A question to a scene.
 #[derive(Debug, Message)]
@@ -60,8 +61,8 @@ pub enum Question {
     Census(oneshot::Sender<SceneCensus>),
     /// Entities, by id.
     List {
-        /// Only those whose id or label the text begins or is.
-        matching: Option<String>,
+        /// Which of them.
+        which: Which,
         /// At most so many.
         limit: usize,
         /// Takes the rows.
@@ -253,7 +254,7 @@ impl Handler<AskScene> for SceneActor {
             }
             Question::Remaining { limit, reply } => drop(reply.send(self.remaining(limit))),
             Question::Census(reply) => drop(reply.send(self.census())),
-            Question::List { matching, limit, reply } => drop(reply.send(self.list(matching.as_deref(), limit))),
+            Question::List { which, limit, reply } => drop(reply.send(self.list(&which, limit))),
             Question::Has { entity, reply } => drop(reply.send(self.bodies.handle(entity).is_some())),
             Question::Show { entity, reply } => {
                 let shown = self.row(entity).map(|row| (row, self.bodies.describe(entity)));
@@ -303,15 +304,21 @@ impl SceneActor {
         }
     }
 
-    fn list(&self, matching: Option<&str>, limit: usize) -> Vec<SceneEntity> {
-        if let Some(persist) = matching.and_then(|text| text.parse().ok()) {
-            let found = self.bodies.by_persist(PersistId(persist));
-            return found.and_then(|entity| self.row(entity)).into_iter().take(limit).collect();
-        }
+    fn list(&self, which: &Which, limit: usize) -> Vec<SceneEntity> {
         let rows = self.machine.entities().filter_map(|entity| self.row(entity));
-        match matching {
-            None => rows.take(limit).collect(),
-            Some(text) => rows.filter(|row| matches(row, text)).take(limit).collect(),
+        match which {
+            Which::All => rows.take(limit).collect(),
+            Which::Matching(text) => {
+                if let Ok(persist) = text.parse() {
+                    let found = self.bodies.by_persist(PersistId(persist));
+                    return found.and_then(|entity| self.row(entity)).into_iter().take(limit).collect();
+                }
+                rows.filter(|row| matches(row, text)).take(limit).collect()
+            }
+            // Each labelled spawn asks for it: nobody's row is made to see that it wears another label.
+            Which::Labelled(labels) => {
+                self.bodies.labelled(labels).filter_map(|entity| self.row(entity)).take(limit).collect()
+            }
         }
     }
 
@@ -324,6 +331,17 @@ impl SceneActor {
         let handle = self.bodies.handle(entity)?.to_string();
         Some(SceneEntity { entity, handle, stand })
     }
+}
+
+/// Which entities are listed.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// All.
+    All,
+    /// Those whose id or label the text begins or is.
+    Matching(String),
+    /// Those that wear one of these labels, in no order.
+    Labelled(Labels),
 }
 
 /// How an entity stands whose node has no lease: it takes no turns, and its state is as of before.

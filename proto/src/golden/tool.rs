@@ -51,6 +51,7 @@ fn every_question_has_its_bytes() {
         vector("question.close_scene", &close),
         vector("question.unpark", &Question::Unpark { entity: text("3.5"), timeout_ms }),
         vector("question.ask", &Question::Ask { via: None, message: outgoing, raw: false, timeout_ms }),
+        vector("question.labelled", &Question::Labelled { label: text("orc"), count: 3, limit }),
     ];
     check("question", &vectors);
     check_variants::<Question>(&vectors);
