@@ -33,6 +33,7 @@ use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::rows::{self, Rows};
 use crate::scene::{Registered, SceneActor};
+use crate::words::counted;
 
 /// Asks for a fresh id for an entity of a scene of this node.
 #[derive(Debug, Message)]
@@ -277,7 +278,8 @@ impl DirectoryActor {
             // Whoever died without a goodbye has been warned of already: its link is lost, its lease late.
             tracing::info!(
                 event = "entities.lost", at = %place, entities,
-                "{entities} entities of {place} are lost with that life of its node: slipgate entities --lost"
+                "lost with that life of its node: {} of {place}: slipgate entities --lost",
+                counted(entities, "entity", "entities")
             );
             let fields = json!({ "at": place, "entities": entities });
             take_down(&self.chronicle, Happening::now("entities.lost", &fields, self.clock));

@@ -35,6 +35,7 @@
 //! | [`scenes`] | the scenes of this node; opening and ending those made at run time |
 //! | [`transport`] | the seam to the network |
 //! | [`voices`] | what entities write into the log |
+//! | [`words`] | numbers with their nouns |
 
 pub mod budget;
 pub mod chronicle;
@@ -58,3 +59,4 @@ pub mod scene;
 pub mod scenes;
 pub mod transport;
 pub mod voices;
+pub mod words;

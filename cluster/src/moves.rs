@@ -126,7 +126,7 @@ pub enum Refusal {
     /// Another one of those who were to set out together does not come. Only a source says so, of its own, so it has no
     /// form on the wire.
     #[serde(skip)]
-    #[error("{who} does not come along: {why}")]
+    #[error("{who} was to come along and does not ({why})")]
     Companion {
         /// Who.
         who: OnlineId,
@@ -214,7 +214,7 @@ pub enum MoveError {
         id: MoveId,
     },
     /// Somebody who was to come along cannot, so nobody sets out.
-    #[error("{who} cannot come along: {why}")]
+    #[error("{who} was to come along and cannot ({why})")]
     NoCompany {
         /// Who.
         who: OnlineId,
@@ -222,7 +222,7 @@ pub enum MoveError {
         why: NoCompany,
     },
     /// More were to come along than may.
-    #[error("{companions} were to come along, and {COMPANIONS} may")]
+    #[error("{companions} entities were to come along, and at most {COMPANIONS} may")]
     TooManyCompanions {
         /// How many.
         companions: usize,
@@ -233,13 +233,13 @@ pub enum MoveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 pub enum NoCompany {
     /// It does not live in the scene of the one that it was to accompany.
-    #[error("it is not in the same scene")]
+    #[error("it is not in the scene from which they were to set out")]
     NotHere,
     /// A move or despawn of it is under way.
-    #[error("a move of it is under way")]
+    #[error("a move of it is under way already, or its end")]
     Migrating,
     /// It was named twice, or is to accompany itself.
-    #[error("it is named twice")]
+    #[error("it is named twice, or is the one who moves")]
     Twice,
 }
 

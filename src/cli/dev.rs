@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use slipgate_actors::words::counted;
 use slipgate_proto::admin::EntityRow;
 
 use super::console::Console;
@@ -77,9 +78,11 @@ pub fn run(args: &DevArgs, timeout: Option<Duration>, console: &mut Console<'_>)
     let unwell = cluster.stop();
     unwell.iter().for_each(|fallen| console.note(&how_it_ended(fallen)));
     match ended {
-        Ok(_) if !unwell.is_empty() => {
-            Err(Failure::new(Exit::Failed, "stop", format!("{} nodes did not stop well", unwell.len())))
-        }
+        Ok(_) if !unwell.is_empty() => Err(Failure::new(
+            Exit::Failed,
+            "stop",
+            format!("{} did not stop well", counted(unwell.len() as u64, "node", "nodes")),
+        )),
         ended => ended,
     }
 }
@@ -103,7 +106,8 @@ fn populate(game: &Game, cluster: &Cluster, console: &mut Console<'_>) -> Result
     for newcomer in crowd.newcomers() {
         let _: Vec<EntityRow> = client.post("/api/v1/entities", &newcomer.body())?;
     }
-    console.note(&format!("{}: {}; {} entities to begin with", game.name, game.about, crowd.newcomers().count()));
+    let crowd = counted(crowd.newcomers().count() as u64, "entity", "entities");
+    console.note(&format!("{}: {}; {crowd} to begin with", game.name, game.about));
     Ok(())
 }
 

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::{ProgressBar, ProgressStyle};
+use slipgate_actors::words::counted;
 use slipgate_proto::admin::DrainReport;
 
 use super::console::{Console, micros, printable};
 use super::failure::{Exit, Failure};
 use super::globals::Format;
-use super::kept::{entities, with_kept};
+use super::kept::{entity_count, with_kept};
 use crate::admin::body::DrainBody;
 use crate::client::{CallError, Client, segment};
 
@@ -107,12 +108,12 @@ fn conclude(report: &DrainReport, console: &mut Console<'_>) -> Result<(), Failu
     match (report.state.as_str(), report.kept) {
         (DrainReport::DRAINED, 0) => Ok(()),
         (DrainReport::DRAINED, kept) => {
-            Err(Failure::new(Exit::Refused, "kept", format!("{} of {node} could not move", entities(kept)))
+            Err(Failure::new(Exit::Refused, "kept", format!("{} of {node} could not move", entity_count(kept)))
                 .with_state("what could not move has ended with the node")
                 .with_hint("slipgate entities --lost"))
         }
         (DrainReport::KEPT, kept) => {
-            Err(Failure::new(Exit::Refused, "kept", format!("{} of {node} could not move", entities(kept)))
+            Err(Failure::new(Exit::Refused, "kept", format!("{} of {node} could not move", entity_count(kept)))
                 .with_state(format!("{node} goes on with them, and takes nobody in"))
                 .with_hint(format!("slipgate drain {node}   once there is room      slipgate drain {node} --cancel")))
         }
@@ -129,7 +130,7 @@ fn unheard(report: &DrainReport, error: &CallError) -> Failure {
         "unheard",
         format!("{node} does not answer any more, and its end was not heard: {error}"),
     )
-    .with_state(format!("the last that was heard: {moved} of {entities} entities had moved"))
+    .with_state(format!("the last that was heard: {moved} of {} had moved", entity_count(*entities)))
     .with_hint("slipgate nodes      slipgate entities --lost")
 }
 
@@ -137,7 +138,8 @@ fn unheard(report: &DrainReport, error: &CallError) -> Failure {
 fn told(report: &DrainReport) -> String {
     let DrainReport { node, state, entities, moved, kept, homes, took_ms, pause_us, .. } = report;
     let numbers = format!(
-        "{moved} moved, {kept} kept, {homes} homes handed over, in {}; paused p50 {} p99 {}",
+        "{moved} moved, {kept} kept, {} handed over, in {}; paused p50 {} p99 {}",
+        counted(*homes, "home", "homes"),
         micros(took_ms.saturating_mul(1000)),
         micros(pause_us.p50),
         micros(pause_us.p99)
@@ -147,7 +149,7 @@ fn told(report: &DrainReport) -> String {
         None => numbers,
     };
     let line = match state.as_str() {
-        DrainReport::DRAINING => format!("{node} is draining: {moved} of {entities} entities have moved"),
+        DrainReport::DRAINING => format!("{node} is draining: {moved} of {} have moved", entity_count(*entities)),
         DrainReport::DRAINED => format!("{node} drained: {numbers}"),
         DrainReport::KEPT => format!("{node} is not empty: {numbers}"),
         _ => format!("{node} does not drain"),
@@ -164,7 +166,7 @@ fn unanswered(report: &DrainReport) -> Option<String> {
 
 fn cancelled(report: &DrainReport) -> String {
     let DrainReport { node, moved, entities, .. } = report;
-    printable(&format!("{node} goes on; {moved} of {entities} entities have moved and stay where they are"))
+    printable(&format!("{node} goes on; {moved} of {} have moved and stay where they are", entity_count(*entities)))
 }
 
 /// How far it is: one line that changes on a terminal, lines elsewhere, nothing beside JSON.
@@ -230,6 +232,15 @@ const LINE_EVERY: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_counted_is_told_in_its_number() {
+        let mut report = crate::admin::canned::drained("n2");
+        (report.homes, report.entities) = (1, 1);
+        assert!(told(&report).contains(", 1 home handed over, "), "{}", told(&report));
+        DrainReport::DRAINING.clone_into(&mut report.state);
+        assert!(told(&report).contains(" of 1 entity have moved"), "{}", told(&report));
+    }
 
     #[test]
     fn what_nobody_has_answered_is_told_with_how_many_messages_and_to_whom() {

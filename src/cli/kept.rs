@@ -1,5 +1,6 @@
 //! Who could not move, in words: for a drain, and for a scene that is closed.
 
+use slipgate_actors::words::counted;
 use slipgate_proto::admin::KeptRow;
 
 use super::console::printable;
@@ -18,8 +19,8 @@ pub(super) fn with_kept(line: &str, first: &[KeptRow], kept: u64) -> String {
 }
 
 /// So many, in words.
-pub(super) fn entities(count: u64) -> String {
-    if count == 1 { "1 entity".into() } else { format!("{count} entities") }
+pub(super) fn entity_count(count: u64) -> String {
+    counted(count, "entity", "entities")
 }
 
 #[cfg(test)]
@@ -45,6 +46,6 @@ mod tests {
     #[test]
     fn where_nobody_is_named_one_line_is_enough() {
         assert_eq!(with_kept("n1 is draining", &[], 5), "n1 is draining");
-        assert_eq!((entities(1), entities(2)), ("1 entity".to_owned(), "2 entities".to_owned()));
+        assert_eq!((entity_count(1), entity_count(2)), ("1 entity".to_owned(), "2 entities".to_owned()));
     }
 }

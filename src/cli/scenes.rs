@@ -6,7 +6,7 @@ use slipgate_proto::admin::{Clearing, CloseReport, SceneReport};
 
 use super::console::{Column, Console, number, printable, text};
 use super::failure::{Exit, Failure};
-use super::kept::{entities, with_kept};
+use super::kept::{entity_count, with_kept};
 use crate::admin::body::{CAPACITY_DEFAULT, CloseBody, OpenBody};
 use crate::client::{Client, segment};
 
@@ -90,7 +90,7 @@ fn close(args: &CloseArgs, client: &Client, console: &mut Console<'_>) -> Result
     if !args.wait || state == CloseReport::CLOSED {
         return Ok(());
     }
-    Err(Failure::new(Exit::Refused, "kept", printable(&format!("{} of {scene} could not move", entities(*left))))
+    Err(Failure::new(Exit::Refused, "kept", printable(&format!("{} of {scene} could not move", entity_count(*left))))
         .with_state(printable(&format!("{scene} takes nobody in, and ends as soon as nobody is left in it")))
         .with_hint(printable(&format!(
             "slipgate scenes close {scene} --wait   once there is room      slipgate scenes close {scene} --despawn"

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use slipgate_actors::words::counted;
 use slipgate_proto::admin::{ClusterReport, NodeReport};
 
 use super::console::{Console, printable, table};
@@ -81,7 +82,7 @@ fn screen(report: &ClusterReport) -> String {
         nodes.iter().map(|node| node.moves).sum::<u64>(),
     );
     let lost = nodes.iter().map(|node| node.lost).sum::<u64>();
-    let lost = if lost > 0 { format!("   {lost} entities lost") } else { String::new() };
+    let lost = if lost > 0 { format!("   {} lost", counted(lost, "entity", "entities")) } else { String::new() };
     let reasons = nodes.iter().flat_map(|node| node.not_ready.iter().map(move |why| (node, why)));
     let reasons: String = reasons.map(|(node, why)| format!("\n{}: {}", node.node, printable(why))).collect();
     format!("{}{lost}\n{}{reasons}", printable(&head), table(nodes, &node_columns()).trim_end())

@@ -7,6 +7,7 @@ use slipgate_proto::admin::{Answer, DrainOrder, DrainReport, Problem, Question};
 
 use super::{Office, PEER_WAIT, resolve, unavailable};
 use crate::drain::Order;
+use crate::words::counted;
 
 impl Office {
     /// Passes an order on to the node that is meant.
@@ -31,8 +32,11 @@ impl Office {
     pub(super) fn how_it_drains(&self) -> String {
         let report = self.around.drain.now();
         if report.state == DrainReport::KEPT {
-            return format!("it has drained, and keeps {} entities that could not move", report.kept);
+            return format!(
+                "it has drained, and keeps {} that could not move",
+                counted(report.kept, "entity", "entities")
+            );
         }
-        format!("it is draining: {} of {} entities have moved", report.moved, report.entities)
+        format!("it is draining: {} of {} have moved", report.moved, counted(report.entities, "entity", "entities"))
     }
 }

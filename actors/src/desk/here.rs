@@ -285,7 +285,7 @@ fn rejected(named: &Named, here: &str, error: &MoveError) -> Problem {
         MoveError::NoCompany { .. } | MoveError::TooManyCompanions { .. } => Problem {
             kind: ProblemKind::Refused,
             reason: "no_company".to_owned(),
-            text: error.to_string(),
+            text: format!("{named} does not set out: {error}"),
             state: Some(format!("{named} is in {here}, and nobody has set out")),
             hint: Some(format!("slipgate show {}", named.entity)),
         },

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use slipgate_cluster::View;
 use slipgate_cluster::directory::{HomeEvent, Tally};
 
+use crate::words::counted;
+
 /// A line of the log.
 pub(super) fn log(event: &HomeEvent, view: &View) {
     match event {
@@ -13,7 +15,8 @@ pub(super) fn log(event: &HomeEvent, view: &View) {
             let former = former_home(view, *range);
             tracing::info!(
                 event = "home.rebuilding", range = range.0, term, scenes, former = %former,
-                "this node is the home of range {range} after {former}, which is dead; it asks {scenes} scenes what they know"
+                "this node is the home of range {range} after {former}, which is dead; it asks {} what they know",
+                counted(*scenes as u64, "scene", "scenes")
             );
         }
         HomeEvent::Rebuilt { range, term, tally: Tally { kept, reset, lost, dead }, took_us } => {
@@ -35,22 +38,25 @@ pub(super) fn log(event: &HomeEvent, view: &View) {
             let former = view.node_text(from.node);
             tracing::info!(
                 event = "home.inherited", range = range.0, term, kept, former = %former,
-                "this node is the home of range {range}: {former} has handed the records of {kept} entities over"
+                "this node is the home of range {range}: {former} has handed the records of {} over",
+                counted(*kept, "entity", "entities")
             );
         }
         HomeEvent::Named { range, home, witness, lost } => {
             let (node, witness) = (view.node_text(home.node), view.node_text(witness.node));
             tracing::info!(
                 event = "entities.lost", at = %node, entities = lost, range = range.0, witness = %witness,
-                "{lost} entities of {node} are lost with that life of it, which was the home of their ids, too; {witness} has \
-                 named them: slipgate entities --lost"
+                "lost with that life of its node, which was the home of their ids, too: {} of {node}; {witness} has named them: \
+                 slipgate entities --lost",
+                counted(*lost, "entity", "entities")
             );
         }
         HomeEvent::Bequeathed { range, to, kept } => {
             let heir = view.node_text(to.node);
             tracing::info!(
                 event = "home.handed_over", range = range.0, kept, to = %heir,
-                "{heir} is the home of range {range}: it has the records of {kept} entities from here"
+                "{heir} is the home of range {range}: it has the records of {} from here",
+                counted(*kept, "entity", "entities")
             );
         }
     }

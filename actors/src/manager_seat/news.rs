@@ -8,6 +8,8 @@ use slipgate_cluster::manager::{ManagerEvent, SceneEnd};
 use slipgate_cluster::view::ScenePlacement;
 use slipgate_cluster::{NodeId, Session};
 
+use crate::words::counted;
+
 /// What a node can cause as often as it likes, and which node it is.
 pub(super) fn repeated(event: &ManagerEvent) -> Option<(&'static str, NodeId)> {
     match event {
@@ -68,8 +70,8 @@ fn log_node(event: &ManagerEvent, name: impl Fn(Session) -> String) {
         }
         ManagerEvent::HomesPassed { from, to, ranges } => tracing::info!(
             event = "homes.passed", peer = %name(*to), former = %name(*from), incarnation = from.incarnation.0, ranges,
-            "{} is the home of {ranges} ranges of life {} of {} from now on",
-            name(*to), from.incarnation.0, name(*from)
+            "{} is the home of {} of life {} of {} from now on",
+            name(*to), counted(*ranges, "range", "ranges"), from.incarnation.0, name(*from)
         ),
         ManagerEvent::CounterExhausted { session, .. } => tracing::error!(
             event = "range.exhausted", peer = %name(*session),

@@ -90,7 +90,10 @@ async fn whoever_cannot_set_out_for_want_of_company_hears_so() {
         }
     };
     timeout(LIMIT, heard).await.expect("it hears of it");
-    let expected = ("refused", format!("{} cannot come along: it is not in the same scene", nobody()));
+    let expected = (
+        "refused",
+        format!("{} was to come along and cannot (it is not in the scene from which they were to set out)", nobody()),
+    );
     assert_eq!(FAILED.take(), [expected].map(|(word, text)| (word.to_owned(), text)));
 }
 

@@ -195,7 +195,7 @@ fn whoever_has_a_companion_that_never_moves_is_kept_and_else_tried_again() {
     let veto = without(Outcome::Refused(Refusal::Vetoed { reason: "in combat".to_owned() }));
     let (mut world, _) = World::with(1, 1);
     assert_eq!(kept(&world.ended(1, refused(veto.clone()))), [(1, Kept::Refused(veto.clone()))]);
-    assert_eq!(veto.to_string(), "1.9 does not come along: it may not leave: in combat");
+    assert_eq!(veto.to_string(), "1.9 was to come along and does not (it may not leave: in combat)");
 
     let not_here = MoveError::NoCompany { who: entity(9), why: NoCompany::NotHere };
     let too_many = MoveError::TooManyCompanions { companions: 17 };

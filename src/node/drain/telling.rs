@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use slipgate_actors::chronicle::{Happening, take_down};
+use slipgate_actors::words::counted;
 use slipgate_cluster::NodeName;
 use slipgate_cluster::drain::{Event, Refusal, Report, Step};
 use slipgate_entity::OnlineId;
@@ -42,7 +43,8 @@ impl Drain<'_> {
                 let timeout = humantime::format_duration(timeout).to_string();
                 tracing::info!(
                     event = "node.draining", entities, timeout = %timeout,
-                    "node {name} takes nobody in any more, and moves {entities} entities out"
+                    "node {name} takes nobody in any more, and moves {} out",
+                    counted(entities, "entity", "entities")
                 );
                 self.chronicle("node.draining", &json!({ "entities": entities }));
             }
@@ -51,7 +53,8 @@ impl Drain<'_> {
                     event = "node.resumed",
                     moved,
                     entities,
-                    "node {name} goes on after all; {moved} of {entities} entities have moved and stay where they are"
+                    "node {name} goes on after all; {moved} of {} have moved and stay where they are",
+                    counted(entities, "entity", "entities")
                 );
                 self.chronicle("node.resumed", &json!({ "moved": moved, "entities": entities }));
             }
@@ -110,8 +113,10 @@ impl Drain<'_> {
             took_ms,
             pause_p50_us = self.pause_us.p50,
             pause_p99_us = self.pause_us.p99,
-            "node {} {words}: {moved} entities moved, {kept} could not, {homes} homes were handed over{rest}",
-            self.name
+            "node {} {words}: {} moved, {kept} could not, {} handed over{rest}",
+            self.name,
+            counted(moved, "entity", "entities"),
+            counted(homes, "home", "homes")
         );
         self.chronicle(event, &json!({ "moved": moved, "kept": kept, "homes": homes, "took_ms": took_ms }));
     }
