@@ -145,7 +145,7 @@ impl Newcomer {
 
     pub(crate) fn body(&self) -> SpawnBody {
         let Self { scene, type_name, label, data } = self.clone();
-        SpawnBody { type_name: type_name.to_owned(), scene, label, count: 1, data: Some(data) }
+        SpawnBody { label, data: Some(data), ..SpawnBody::of(type_name, &scene) }
     }
 
     /// With one of its parts beginning as that one is.

@@ -23,6 +23,7 @@ pub use scenes::{Clearing, CloseReport};
 pub use sending::{AskReport, NotTaken, Outgoing, Panicked, REFUSALS_MAX, SendReport};
 
 use serde::{Deserialize, Serialize};
+use slipgate_entity::{PersistId, PlayerId};
 use thiserror::Error;
 
 /// What a tool can ask of a cluster, at any node.
@@ -38,6 +39,8 @@ pub enum Question {
     Entities {
         /// Only those of the scene with this name or number.
         scene: Option<String>,
+        /// Only those of the type with this name, or of one below it.
+        type_name: Option<String>,
         /// At most so many.
         limit: u32,
     },
@@ -66,6 +69,10 @@ pub enum Question {
         /// What they begin with: JSON text of an object with the fields of parts, by the names of the parts; the rest is
         /// as the type has it.
         data: Option<String>,
+        /// Its number over restarts; a fresh one, if none. With `count` above 1 there is none.
+        persist: Option<PersistId>,
+        /// The player that they belong to; 0: none.
+        player: PlayerId,
     },
     /// Messages to entities, in order, through the router of the node `via`. Answer: [`Answer::Sent`].
     /// A problem other than a time-out says that none of them was accepted.

@@ -3,6 +3,7 @@
 //! Keeps: unknown fields are refused, so that a misspelt one is never silently ignored.
 
 use serde::{Deserialize, Serialize};
+use slipgate_entity::{PersistId, PlayerId};
 use slipgate_proto::admin::{Clearing, Outgoing, Question};
 
 /// Most messages in one request.
@@ -38,6 +39,21 @@ pub struct SpawnBody {
     /// What they begin with: fields of parts, by the names of the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Its number over restarts, a UUID; a fresh one if left out, and always with `count` above 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persist: Option<PersistId>,
+    /// The player that they belong to; 0, which is none, if left out.
+    #[serde(default, skip_serializing_if = "is_nobody")]
+    pub player: PlayerId,
+}
+
+impl SpawnBody {
+    /// One entity, as its type has it.
+    #[must_use]
+    pub fn of(type_name: &str, scene: &str) -> Self {
+        let (label, data, persist, player) = (None, None, None, PlayerId::NONE);
+        Self { type_name: type_name.to_owned(), scene: scene.to_owned(), label, count: 1, data, persist, player }
+    }
 }
 
 /// `POST entities/{id}/messages`: one message, or several alike.
@@ -171,6 +187,9 @@ pub struct EntitiesQuery {
     /// Only those of the scene with this name or number.
     #[serde(default)]
     pub scene: Option<String>,
+    /// Only those of the type with this name, or of one below it.
+    #[serde(default, rename = "type")]
+    pub type_name: Option<String>,
     /// At most so many: 1 to [`ENTITIES_MAX`], 1,000 if left out.
     #[serde(default = "thousand")]
     pub limit: u32,
@@ -247,6 +266,10 @@ impl From<BatchBody> for Question {
         });
         Self::Send { via: body.via, messages: messages.collect(), wait: body.wait, timeout_ms: body.timeout_ms }
     }
+}
+
+fn is_nobody(player: &PlayerId) -> bool {
+    *player == PlayerId::NONE
 }
 
 fn one() -> u32 {

@@ -115,9 +115,9 @@ async fn moves<O: Oracle>(oracle: Data<O>, query: Query<MovesQuery>) -> Reply {
 }
 
 async fn entities<O: Oracle>(oracle: Data<O>, query: Query<EntitiesQuery>) -> Reply {
-    let EntitiesQuery { scene, limit } = query.into_inner();
+    let EntitiesQuery { scene, type_name, limit } = query.into_inner();
     within("limit", limit, body::ENTITIES_MAX)?;
-    asked(&oracle, Question::Entities { scene, limit }).await
+    asked(&oracle, Question::Entities { scene, type_name, limit }).await
 }
 
 async fn lost<O: Oracle>(oracle: Data<O>, query: Query<LostQuery>) -> Reply {
@@ -131,10 +131,10 @@ async fn show<O: Oracle>(oracle: Data<O>, entity: Path<String>) -> Reply {
 }
 
 async fn spawn<O: Oracle>(oracle: Data<O>, body: Json<SpawnBody>) -> Reply {
-    let SpawnBody { type_name, scene, label, count, data } = body.into_inner();
+    let SpawnBody { type_name, scene, label, count, data, persist, player } = body.into_inner();
     within("count", count, body::SPAWN_MAX)?;
     let data = data.map(|data| serde_json::Value::Object(data).to_string());
-    asked(&oracle, Question::Spawn { type_name, scene, label, count, data }).await
+    asked(&oracle, Question::Spawn { type_name, scene, label, count, data, persist, player }).await
 }
 
 async fn send<O: Oracle>(oracle: Data<O>, entity: Path<String>, body: Json<MessageBody>) -> Reply {

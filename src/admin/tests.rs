@@ -4,7 +4,10 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::{Value, json};
+use slipgate_entity::{PersistId, PlayerId};
 use slipgate_proto::admin::{ClusterReport, Event, Outgoing, ProblemKind};
+
+use uuid::Uuid;
 
 use super::canned::{self, Canned};
 use super::*;
@@ -77,9 +80,9 @@ async fn each_read_asks_its_question() {
     check_question(get("/api/v1/status"), Question::Nodes).await;
     check_question(get("/api/v1/nodes"), Question::Nodes).await;
     check_question(get("/api/v1/scenes"), Question::Scenes).await;
-    check_question(get("/api/v1/entities"), Question::Entities { scene: None, limit: 1000 }).await;
-    let some = Question::Entities { scene: Some("forest".into()), limit: 5 };
-    check_question(get("/api/v1/entities?scene=forest&limit=5"), some).await;
+    check_question(get("/api/v1/entities"), Question::Entities { scene: None, type_name: None, limit: 1000 }).await;
+    let some = Question::Entities { scene: Some("forest".into()), type_name: Some("orc".into()), limit: 5 };
+    check_question(get("/api/v1/entities?scene=forest&type=orc&limit=5"), some).await;
     check_question(get("/api/v1/entities/ann"), Question::Show { entity: ann() }).await;
     check_question(get("/api/v1/entities/a%20b%2Fc"), Question::Show { entity: "a b/c".into() }).await;
     check_question(get("/api/v1/moves"), Question::Moves { limit: 50 }).await;
@@ -87,9 +90,22 @@ async fn each_read_asks_its_question() {
 
 #[actix_web::test]
 async fn each_write_asks_its_question() {
-    let spawn =
-        Question::Spawn { type_name: "walker".into(), scene: "forest".into(), label: None, count: 1, data: None };
-    check_question(post("/api/v1/entities", &json!({"type": "walker", "scene": "forest"})), spawn).await;
+    let spawn = |label: Option<&str>, persist, player| Question::Spawn {
+        type_name: "walker".into(),
+        scene: "forest".into(),
+        label: label.map(str::to_owned),
+        count: 1,
+        data: None,
+        persist,
+        player: PlayerId(player),
+    };
+    check_question(post("/api/v1/entities", &json!({"type": "walker", "scene": "forest"})), spawn(None, None, 0)).await;
+    let persist = Some(PersistId(Uuid::from_u128(7)));
+    let whole = json!({
+        "type": "walker", "scene": "forest", "label": "ann", "count": 1,
+        "persist": "00000000-0000-0000-0000-000000000007", "player": 9,
+    });
+    check_question(post("/api/v1/entities", &whole), spawn(Some("ann"), persist, 9)).await;
     let step = Outgoing { entity: "ann".into(), name: "step".into(), arguments: r#"{"x":1}"#.into() };
     let send = Question::Send { via: None, messages: vec![step.clone(), step.clone()], wait: true, timeout_ms: 500 };
     let body = json!({"name": "step", "arguments": {"x": 1}, "count": 2, "wait": true, "timeout_ms": 500});

@@ -14,8 +14,11 @@ pub struct EntitiesArgs {
     /// Only those of the scene with this name or number
     #[arg(long, value_name = "SCENE")]
     pub scene: Option<String>,
+    /// Only those of the type with this name, or of one below it
+    #[arg(long = "type", value_name = "TYPE")]
+    pub type_name: Option<String>,
     /// Those that were lost with their nodes, latest first, in place of those that live
-    #[arg(long, conflicts_with = "scene")]
+    #[arg(long, conflicts_with_all = ["scene", "type_name"])]
     pub lost: bool,
     /// At most so many
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=i64::from(ENTITIES_MAX)))]
@@ -50,10 +53,11 @@ pub fn entities(args: &EntitiesArgs, client: &Client, console: &mut Console<'_>)
         return lost(args, client, console);
     }
     let scene = args.scene.as_ref().map(|scene| format!("&scene={}", segment(scene))).unwrap_or_default();
-    let (rows, silent) = client.list::<EntityRow>(&format!("/api/v1/entities?limit={}{scene}", args.limit))?;
+    let kind = args.type_name.as_ref().map(|name| format!("&type={}", segment(name))).unwrap_or_default();
+    let (rows, silent) = client.list::<EntityRow>(&format!("/api/v1/entities?limit={}{scene}{kind}", args.limit))?;
     console.list(&rows, &entity_columns())?;
     if rows.len() == args.limit as usize {
-        console.note(&format!("there may be more than these {}; see --limit and --scene", args.limit));
+        console.note(&format!("there may be more than these {}; see --limit, --scene and --type", args.limit));
     }
     whole(&silent)
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Map, Value};
+use slipgate_entity::{PersistId, PlayerId};
 use slipgate_proto::admin::EntityRow;
 
 use super::console::{Console, printable};
@@ -29,6 +30,12 @@ pub struct SpawnArgs {
     /// What they begin with, as JSON: fields of parts, by the names of the parts
     #[arg(long, value_name = "JSON", value_parser = parts)]
     pub data: Option<Map<String, Value>>,
+    /// Its number over restarts, a UUID, as a database knows it; a fresh one if left out
+    #[arg(long, value_name = "UUID", value_parser = persist, conflicts_with = "count")]
+    pub persist: Option<PersistId>,
+    /// Number of the player that they belong to; 0 for none
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
+    pub player: u64,
 }
 
 /// Options of `despawn`.
@@ -45,11 +52,15 @@ pub struct DespawnArgs {
 ///
 /// If there is no answer, or the node does not spawn all of them.
 pub fn spawn(args: &SpawnArgs, client: &Client, console: &mut Console<'_>) -> Result<(), Failure> {
-    let SpawnArgs { type_name, scene, count, label, data } = args.clone();
-    let body = SpawnBody { type_name, scene, label, count, data };
+    let SpawnArgs { type_name, scene, count, label, data, persist, player } = args.clone();
+    let body = SpawnBody { type_name, scene, label, count, data, persist, player: PlayerId(player) };
     let (rows, problem) = client.spawn(&body)?;
     console.list(&rows, &entity_columns())?;
     problem.map_or(Ok(()), |problem| Err(problem.into()))
+}
+
+fn persist(text: &str) -> Result<PersistId, String> {
+    text.parse().map(PersistId).map_err(|fault| format!("it is no UUID: {fault}"))
 }
 
 fn parts(text: &str) -> Result<Map<String, Value>, String> {

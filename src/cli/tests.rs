@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::TcpListener;
 
 use serde_json::Value;
+use slipgate_entity::PlayerId;
 use slipgate_entity::game::Fate;
 use slipgate_proto::admin::{
     Answer, AskReport, MoveReport, NotTaken, Panicked, PartialList, Problem, ProblemKind, Question, Rows, SendReport,
@@ -99,17 +100,22 @@ fn options_become_questions() {
         check_code(oracle.clone(), line, 0);
         oracle.asked()
     };
-    let entities = Question::Entities { scene: Some("the keep".into()), limit: 3 };
-    assert_eq!(ask(&["entities", "--scene", "the keep", "--limit", "3"]), [entities]);
+    let entities = Question::Entities { scene: Some("the keep".into()), type_name: Some("orc".into()), limit: 3 };
+    assert_eq!(ask(&["entities", "--scene", "the keep", "--type", "orc", "--limit", "3"]), [entities]);
     let spawn = Question::Spawn {
         type_name: "walker".into(),
         scene: "forest".into(),
         label: Some("w".into()),
         count: 3,
         data: Some(r#"{"walker":{"hp":5}}"#.into()),
+        persist: None,
+        player: PlayerId(9),
     };
     let data = r#"{"walker": {"hp": 5}}"#;
-    assert_eq!(ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w", "--data", data]), [spawn]);
+    assert_eq!(
+        ask(&["spawn", "walker", "--scene", "forest", "--count", "3", "--label", "w", "--data", data, "--player", "9"]),
+        [spawn]
+    );
     let migrate = |entity: &str| Question::Migrate { entity: entity.into(), to: "harbor@n2".into(), timeout_ms: 500 };
     let line = ["migrate", "ann", "bob", "--to", "harbor@n2", "--timeout", "500ms"];
     assert_eq!(ask(&line), [migrate("ann"), migrate("bob")]);

@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value};
 use slipgate_entity::game::{Entity, Part};
+use slipgate_entity::{PersistId, PlayerId};
 use slipgate_proto::admin::{Answer, Question};
 
 use super::outcome::{self, SpawnError};
@@ -59,7 +60,16 @@ impl Scene {
 
     fn spawning<T>(&self, type_name: &str) -> Spawn<T> {
         let scene = self.clone();
-        Spawn { scene, type_name: type_name.to_owned(), kind: None, label: None, data: Ok(Map::new()), of: PhantomData }
+        Spawn {
+            scene,
+            type_name: type_name.to_owned(),
+            kind: None,
+            label: None,
+            persist: None,
+            player: PlayerId::NONE,
+            data: Ok(Map::new()),
+            of: PhantomData,
+        }
     }
 }
 
@@ -71,6 +81,8 @@ pub struct Spawn<T> {
     type_name: String,
     kind: Option<&'static str>,
     label: Option<String>,
+    persist: Option<PersistId>,
+    player: PlayerId,
     data: Result<Map<String, Value>, SpawnError>,
     of: PhantomData<fn() -> T>,
 }
@@ -79,6 +91,19 @@ impl<T> Spawn<T> {
     /// A name for people, 1 to 64 bytes; commands take it in place of the id where only one has it.
     pub fn label(mut self, label: &str) -> Self {
         self.label = Some(label.to_owned());
+        self
+    }
+
+    /// With the number that it has over restarts, as a database knows it; a fresh one, if it is not said. A scene has one
+    /// entity of a number at most: [`SpawnError`] tells of another.
+    pub fn persist(mut self, persist: PersistId) -> Self {
+        self.persist = Some(persist);
+        self
+    }
+
+    /// With the player that it belongs to.
+    pub fn player(mut self, player: PlayerId) -> Self {
+        self.player = player;
         self
     }
 
@@ -105,10 +130,10 @@ impl<T> Spawn<T> {
     }
 
     async fn make(self) -> Result<Ref<T>, SpawnError> {
-        let Self { scene: Scene { desk, name }, type_name, kind, label, data, .. } = self;
+        let Self { scene: Scene { desk, name }, type_name, kind, label, persist, player, data, .. } = self;
         let data = data?;
         let data = (!data.is_empty()).then(|| Value::Object(data).to_string());
-        let question = Question::Spawn { type_name, scene: name, label, count: 1, data };
+        let question = Question::Spawn { type_name, scene: name, label, count: 1, data, persist, player };
         let Answer::Spawned(rows) = desk.ask(question).await? else { outcome::not_an_answer() };
         let [row] = rows.as_slice() else { outcome::not_an_answer() };
         Ok(Ref::attached(outcome::id(&row.entity), kind, desk))

@@ -70,8 +70,7 @@ impl<'a> Calls<'a> {
     }
 
     pub(super) fn spawn(&self, scene: &str, label: String) -> Result<Vec<EntityRow>, CallError> {
-        let body =
-            SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label), count: 1, data: None };
+        let body = SpawnBody { label: Some(label), ..SpawnBody::of("walker", scene) };
         self.patiently(is_unheard, || self.heard(self.client.post("/api/v1/entities", &body)))
     }
 

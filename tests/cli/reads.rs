@@ -47,7 +47,7 @@ fn entities_are_listed_by_scene_and_a_cut_is_told() {
     let done = cluster.ask(&["entities", "--scene", "mine", "--limit", "1"]).ends(0);
     assert!(done.out.starts_with("ENTITY  TYPE    LABEL"), "{done:?}");
     assert_eq!(done.out.lines().count(), 2, "{done:?}");
-    assert_eq!(done.err, "there may be more than these 1; see --limit and --scene\n");
+    assert_eq!(done.err, "there may be more than these 1; see --limit, --scene and --type\n");
     let by_number = cluster.ask(&["entities", "--scene", "5"]).ends(0);
     assert!(by_number.out.contains("row1") && by_number.out.contains("row2"), "{by_number:?}");
 }

@@ -54,6 +54,31 @@ fn a_label_that_somebody_wears_is_refused_to_another() {
 }
 
 #[test]
+fn an_entity_is_spawned_under_its_number_over_restarts_and_found_by_it() {
+    let cluster = DevCluster::shared();
+    let persist = "0198f7c2-0000-7000-8000-00000000a11e";
+    let spawn = ["spawn", "walker", "--scene", "mine", "--label", "alice", "--persist", persist, "--player", "12"];
+    cluster.ask(&spawn).ends(0);
+    let shown = cluster.ask(&["show", persist]).ends(0);
+    assert!(shown.out.contains("alice") && shown.out.contains(persist), "{shown:?}");
+    let again = cluster.ask(&["spawn", "walker", "--scene", "mine", "--persist", persist]).ends(2);
+    assert!(again.err.contains(&format!("its persist id {persist} is that of ")), "{again:?}");
+    cluster.ask(&["spawn", "walker", "--scene", "mine", "--persist", "7"]).ends(2);
+}
+
+#[test]
+fn entities_are_listed_by_their_type_and_those_below_it() {
+    let cluster = DevCluster::shared();
+    cluster.spawn("keep", "typed");
+    let listed = cluster.ask(&["entities", "--scene", "keep", "--type", "walker"]).ends(0);
+    assert!(listed.out.contains("  typed  "), "{listed:?}");
+    let none = cluster.ask(&["entities", "--scene", "keep", "--type", "monster"]).ends(0);
+    assert!(!none.out.contains("  typed  "), "{none:?}");
+    let unknown = cluster.ask(&["entities", "--type", "walkr"]).ends(3);
+    assert!(unknown.err.starts_with("error: there is no type \"walkr\", did you mean \"walker\"?"), "{unknown:?}");
+}
+
+#[test]
 fn a_label_must_be_readable_and_no_id() {
     let check = |label: &str, why: &str| {
         DevCluster::shared()

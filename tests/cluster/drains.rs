@@ -304,6 +304,6 @@ pub(super) fn migrate(asked: &Node, entity: &str, scene: &str) {
 }
 
 fn try_spawn(asked: &Node, scene: &str, count: u32) -> Result<Vec<EntityRow>, CallError> {
-    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: None, count, data: None };
+    let body = SpawnBody { count, ..SpawnBody::of("walker", scene) };
     asked.client().post("/api/v1/entities", &body)
 }

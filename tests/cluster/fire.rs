@@ -162,7 +162,7 @@ fn spawn(board: &Board, plan: Plan<'_>) -> BTreeMap<String, String> {
     let (_, client) = board.clients().into_iter().next().expect("somebody can be asked");
     let spawn = |scene: &&str| {
         let count = plan.walkers_per_scene;
-        let body = SpawnBody { type_name: "walker".into(), scene: (*scene).into(), label: None, count, data: None };
+        let body = SpawnBody { count, ..SpawnBody::of("walker", scene) };
         let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("walkers are spawned");
         rows.into_iter().map(|row| (row.entity, row.node))
     };

@@ -147,7 +147,7 @@ fn launch(cluster: &Cluster, name: &str) -> Node {
 }
 
 fn spawn(client: &Client, scene: &str) -> String {
-    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: None, count: 1, data: None };
+    let body = SpawnBody::of("walker", scene);
     let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("an entity");
     rows[0].entity.clone()
 }

@@ -24,7 +24,7 @@ fn of_two_nodes_with_one_name_the_second_is_refused_and_the_first_goes_on() {
     assert_eq!(told["level"], "WARN");
 
     assert_eq!(nodes[1].life(), 1);
-    let body = SpawnBody { type_name: "walker".into(), scene: "harbor".into(), label: None, count: 1, data: None };
+    let body = SpawnBody::of("walker", "harbor");
     let walkers: Vec<EntityRow> = nodes[0].client().post("/api/v1/entities", &body).expect("the first still works");
     assert_eq!(walkers[0].node, "n2");
     stop_all(&mut nodes);

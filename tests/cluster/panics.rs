@@ -79,7 +79,7 @@ fn by_policy_an_entity_whose_handler_panics_is_despawned_and_its_scene_goes_on()
 }
 
 fn spawn(client: &Client, scene: &str) -> String {
-    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: None, count: 1, data: None };
+    let body = SpawnBody::of("walker", scene);
     let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("an entity");
     rows[0].entity.clone()
 }

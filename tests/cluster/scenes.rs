@@ -279,7 +279,7 @@ fn spawn(asked: &Client, scene: &str, count: u32) -> Vec<EntityRow> {
 }
 
 fn try_spawn(asked: &Client, scene: &str, count: u32) -> Result<Vec<EntityRow>, CallError> {
-    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: None, count, data: None };
+    let body = SpawnBody { count, ..SpawnBody::of("walker", scene) };
     asked.post("/api/v1/entities", &body)
 }
 

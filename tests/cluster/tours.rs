@@ -107,7 +107,7 @@ fn a_tour_ends_when_the_node_that_it_asks_is_killed_and_says_what_became_of_its_
 }
 
 fn spawn(asked: &Node, scene: &str) -> Vec<EntityRow> {
-    let body = SpawnBody { type_name: "walker".into(), scene: scene.into(), label: None, count: 4, data: None };
+    let body = SpawnBody { count: 4, ..SpawnBody::of("walker", scene) };
     asked.client().post("/api/v1/entities", &body).expect("walkers are spawned")
 }
 

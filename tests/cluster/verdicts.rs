@@ -72,7 +72,7 @@ fn whoever_was_spawned_on_a_killed_node_and_lived_there_is_lost_by_name_and_labe
     let mut walkers = vec![(spawn(&nodes[0].client(), "keep", "ann"), Some("ann".to_owned()))];
     for label in [Some("orc"), None] {
         let (label, count) = (label.map(str::to_owned), if label.is_some() { 99 } else { 100 });
-        let body = SpawnBody { type_name: "walker".into(), scene: "keep".into(), label, count, data: None };
+        let body = SpawnBody { label, count, ..SpawnBody::of("walker", "keep") };
         let rows: Vec<EntityRow> = nodes[0].client().post("/api/v1/entities", &body).expect("entities");
         walkers.extend(rows.into_iter().map(|row| (row.entity, row.label)));
     }
@@ -175,8 +175,7 @@ fn short(cluster: &Cluster, name: &str) -> Node {
 }
 
 fn spawn(client: &Client, scene: &str, label: &str) -> String {
-    let body =
-        SpawnBody { type_name: "walker".into(), scene: scene.into(), label: Some(label.into()), count: 1, data: None };
+    let body = SpawnBody { label: Some(label.into()), ..SpawnBody::of("walker", scene) };
     let rows: Vec<EntityRow> = client.post("/api/v1/entities", &body).expect("an entity");
     rows[0].entity.clone()
 }

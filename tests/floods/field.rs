@@ -79,8 +79,7 @@ impl Field {
 
     /// Walkers in a scene of a node, which it is asked for itself.
     pub(crate) fn spawn(&self, node: &str, scene: &str) -> Vec<String> {
-        let (type_name, scene) = ("walker".to_owned(), scene.to_owned());
-        let body = SpawnBody { type_name, scene, label: None, count: WALKERS, data: None };
+        let body = SpawnBody { count: WALKERS, ..SpawnBody::of("walker", scene) };
         let rows: Vec<EntityRow> = self.client(node).post("/api/v1/entities", &body).expect("walkers are spawned");
         rows.into_iter().map(|row| row.entity).collect()
     }

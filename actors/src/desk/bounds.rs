@@ -20,7 +20,9 @@ pub(super) fn bounded(question: Question) -> Result<Question, Problem> {
         }
         Question::Despawn { entity, timeout_ms } => Question::Despawn { entity, timeout_ms: within(timeout_ms) },
         Question::Unpark { entity, timeout_ms } => Question::Unpark { entity, timeout_ms: within(timeout_ms) },
-        Question::Entities { scene, limit } => Question::Entities { scene, limit: limit.min(ROWS_MAX) },
+        Question::Entities { scene, type_name, limit } => {
+            Question::Entities { scene, type_name, limit: limit.min(ROWS_MAX) }
+        }
         Question::Find { text, limit } if text.len() <= TEXT_BYTES_MAX => {
             Question::Find { text, limit: limit.min(ROWS_MAX) }
         }

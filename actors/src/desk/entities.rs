@@ -25,14 +25,16 @@ impl Office {
             Question::Node => self.answer_here(Question::Node).await,
             Question::Nodes => Ok(Answer::Nodes(self.nodes().await)),
             Question::Scenes => Ok(Answer::Scenes(self.scenes().await)),
-            Question::Entities { scene: Some(text), limit } => {
+            Question::Entities { scene: Some(text), type_name, limit } => {
                 let placement = resolve::scene(&text, &view)?;
                 let member = member_of(&view, self.host_of(placement.id)?)?;
-                self.ask_node(&member, Question::Entities { scene: Some(placement.id.to_string()), limit }, PEER_WAIT)
-                    .await
+                let question = Question::Entities { scene: Some(placement.id.to_string()), type_name, limit };
+                self.ask_node(&member, question, PEER_WAIT).await
             }
-            Question::Entities { scene: None, limit } => {
-                let gathered = self.gather(|_| Question::Entities { scene: None, limit }, entities_in).await;
+            Question::Entities { scene: None, type_name, limit } => {
+                self.check_type(type_name.as_deref())?;
+                let entities = |_: &Member| Question::Entities { scene: None, type_name: type_name.clone(), limit };
+                let gathered = self.gather(entities, entities_in).await;
                 Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
             Question::Lost { limit } => {
@@ -49,16 +51,17 @@ impl Office {
                 Ok(gathered.first(limit).into_answer(Answer::Entities, Rows::Entities))
             }
             Question::Show { entity } => self.show_anywhere(&entity).await,
-            Question::Spawn { type_name, scene, label, count, data } => {
+            Question::Spawn { type_name, scene, label, count, data, persist, player } => {
                 let nothing = |problem| Problem { state: Some("nothing was spawned".to_owned()), ..problem };
                 let placement = resolve::scene(&scene, &view).map_err(nothing)?;
                 let own = self.own_of(placement.id).map_err(nothing)?;
                 let member = member_of(&view, own).map_err(nothing)?;
-                check_spawn(label.as_deref(), count)?;
+                check_spawn(label.as_deref(), count, persist)?;
                 if let Some(label) = label.clone() {
                     self.check_labels(&Labels { label, count }).await?;
                 }
-                let question = Question::Spawn { type_name, scene: placement.id.to_string(), label, count, data };
+                let scene = placement.id.to_string();
+                let question = Question::Spawn { type_name, scene, label, count, data, persist, player };
                 self.ask_node(&member, question, SPAWN).await
             }
             Question::Send { via, messages, wait, timeout_ms } => self.send(via, messages, wait, timeout_ms).await,

@@ -29,15 +29,18 @@ impl Office {
         match question {
             Question::Node | Question::Nodes => Ok(Answer::Nodes(self.report().await)),
             Question::Scenes => Ok(Answer::Scenes(self.scene_reports().await)),
-            Question::Entities { scene, limit } => self.list(scene, Which::All, limit).await,
+            Question::Entities { scene, type_name, limit } => {
+                self.check_type(type_name.as_deref())?;
+                self.list(scene, type_name.map_or(Which::All, Which::OfType), limit).await
+            }
             Question::Lost { limit } => self.lost_here(limit).await,
             Question::Find { text, limit } => self.list(None, Which::Matching(text), limit).await,
             Question::Labelled { label, count, limit } => {
                 self.list(None, Which::Labelled(Labels { label, count }), limit).await
             }
             Question::Show { entity } => self.show(parse(&entity)?).await,
-            Question::Spawn { type_name, scene, label, count, data } => {
-                self.spawn(&type_name, &scene, Wanted { label, count, data }).await
+            Question::Spawn { type_name, scene, label, count, data, persist, player } => {
+                self.spawn(&type_name, &scene, Wanted { label, count, data, persist, player }).await
             }
             Question::Send { messages, wait, timeout_ms, .. } => self.send_here(messages, wait, timeout_ms).await,
             Question::Ask { message, raw, timeout_ms, .. } => self.ask_here(&message, raw, timeout_ms).await,

@@ -13,8 +13,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use slipgate_cluster::Epoch;
 use slipgate_cluster::scene::SpawnRefusal;
-use slipgate_entity::SceneId;
 use slipgate_entity::game::{Data, Types};
+use slipgate_entity::{PersistId, PlayerId, SceneId};
 use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question, SomeSpawned};
 use tokio::sync::oneshot;
 
@@ -30,9 +30,21 @@ pub(super) struct Wanted {
     pub(super) count: u32,
     /// What their parts begin with, as JSON.
     pub(super) data: Option<String>,
+    /// Its number over restarts, if it has one and is one.
+    pub(super) persist: Option<PersistId>,
+    /// Whose they are.
+    pub(super) player: PlayerId,
 }
 
 impl Office {
+    /// Fails where a type is asked for that this program does not have.
+    pub(super) fn check_type(&self, type_name: Option<&str>) -> Result<(), Problem> {
+        match type_name.filter(|name| self.around.types.entity(name).is_none()) {
+            None => Ok(()),
+            Some(unknown) => Err(unknown_type(unknown, &self.around.types)),
+        }
+    }
+
     /// Fails where somebody is known to wear a label of a spawn.
     pub(super) async fn check_labels(self: &Rc<Self>, labels: &Labels) -> Result<(), Problem> {
         let Labels { label, count } = labels.clone();
@@ -48,11 +60,9 @@ impl Office {
     }
 
     pub(super) async fn spawn(&self, type_name: &str, scene: &str, wanted: Wanted) -> Result<Answer, Problem> {
-        let Wanted { label, count, data } = wanted;
-        check_spawn(label.as_deref(), count)?;
-        if self.around.types.entity(type_name).is_none() {
-            return Err(unknown_type(type_name, &self.around.types));
-        }
+        let Wanted { label, count, data, persist, player } = wanted;
+        check_spawn(label.as_deref(), count, persist)?;
+        self.check_type(Some(type_name))?;
         let data = data.as_deref().map_or(Ok(Data::default()), Data::from_json);
         let data = data.map_err(|error| unfit(type_name, &error.to_string()))?;
         let id = scene.parse::<SceneId>().map_err(|_| no_scene_here(scene))?;
@@ -65,6 +75,8 @@ impl Office {
                 type_name: type_name.to_owned(),
                 data: data.clone(),
                 label: label.clone(),
+                persist,
+                player,
                 reply,
             })));
             (label, spawned)
@@ -106,7 +118,7 @@ fn summed_up(outcomes: Vec<Result<EntityRow, Problem>>) -> Result<Answer, Proble
     if rows.is_empty() { Err(problem) } else { Ok(Answer::SomeSpawned(SomeSpawned { rows, problem })) }
 }
 
-pub(super) fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem> {
+pub(super) fn check_spawn(label: Option<&str>, count: u32, persist: Option<PersistId>) -> Result<(), Problem> {
     let wrong = |text: String| Problem {
         kind: ProblemKind::Usage,
         reason: "spawn".to_owned(),
@@ -116,6 +128,9 @@ pub(super) fn check_spawn(label: Option<&str>, count: u32) -> Result<(), Problem
     };
     if !(1..=SPAWN_MAX).contains(&count) {
         return Err(wrong(format!("count is {count}, it can be 1 to {SPAWN_MAX}")));
+    }
+    if persist.is_some() && count > 1 {
+        return Err(wrong(format!("{count} entities cannot all have one persist id; spawn them one by one")));
     }
     let fits = |label: &str| !label.is_empty() && label.len() <= LABEL_MAX && !label.chars().any(char::is_control);
     let is_like_an_id = |label: &str| label.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -4,7 +4,7 @@ use actix::{Context, Handler, Message};
 use slipgate_cluster::Own;
 use slipgate_cluster::moves::{MoveError, MoveId};
 use slipgate_cluster::scene::{Answer, Input, MoveDone, MoveRequest, SpawnRefusal, Stand, Ticket};
-use slipgate_entity::game::Data;
+use slipgate_entity::game::{Data, Lookup, TypeInfo};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -93,6 +93,10 @@ pub struct SpawnOrder {
     pub data: Data,
     /// A name for people.
     pub label: Option<String>,
+    /// Its number over restarts; none: a fresh one.
+    pub persist: Option<PersistId>,
+    /// The player that it belongs to.
+    pub player: PlayerId,
     /// Takes the answer.
     pub reply: oneshot::Sender<Spawned>,
 }
@@ -282,9 +286,8 @@ impl SceneActor {
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
     }
 
-    fn spawn(&mut self, SpawnOrder { type_name, data, label, reply }: SpawnOrder) {
-        let (type_name, player) = (type_name.as_str(), PlayerId::NONE);
-        let newcomer = Newcomer { type_name, label, player, persist: None, data, brings: None };
+    fn spawn(&mut self, SpawnOrder { type_name, data, label, persist, player, reply }: SpawnOrder) {
+        let newcomer = Newcomer { type_name: &type_name, label, player, persist, data, brings: None };
         match self.make(newcomer) {
             Ok(made) => {
                 let input = self.order_spawn(made, Asker::Spawn(reply));
@@ -308,6 +311,11 @@ impl SceneActor {
         let rows = self.machine.entities().filter_map(|entity| self.row(entity));
         match which {
             Which::All => rows.take(limit).collect(),
+            Which::OfType(name) => {
+                let kind = self.bodies.types().entity(name).map(TypeInfo::number);
+                let all = kind.map(|kind| Lookup::of_type(&self.bodies, kind)).unwrap_or_default();
+                all.into_iter().filter_map(|entity| self.row(entity)).take(limit).collect()
+            }
             Which::Matching(text) => {
                 if let Ok(persist) = text.parse() {
                     let found = self.bodies.by_persist(PersistId(persist));
@@ -338,6 +346,8 @@ impl SceneActor {
 pub enum Which {
     /// All.
     All,
+    /// Those of a type, or of one below it.
+    OfType(String),
     /// Those whose id or label the text begins or is.
     Matching(String),
     /// Those that wear one of these labels, in no order.

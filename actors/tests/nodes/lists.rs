@@ -10,7 +10,13 @@ async fn a_list_names_the_nodes_that_did_not_answer() {
     tokio::time::pause();
     let mut node = Alone::start();
     let limit = 10;
-    let questions = || [Question::Entities { scene: None, limit }, Question::Moves { limit }, Question::Lost { limit }];
+    let questions = || {
+        [
+            Question::Entities { scene: None, type_name: None, limit },
+            Question::Moves { limit },
+            Question::Lost { limit },
+        ]
+    };
     for question in questions() {
         let answer = node.desk.ask(question).await.expect("a list");
         assert!(!matches!(answer, Answer::Partial(_)), "everybody has answered: {answer:?}");
@@ -22,7 +28,7 @@ async fn a_list_names_the_nodes_that_did_not_answer() {
         };
         assert_eq!(silent, ["n2"]);
         let asked = match rows {
-            Rows::Entities(_) => Question::Entities { scene: None, limit },
+            Rows::Entities(_) => Question::Entities { scene: None, type_name: None, limit },
             Rows::Moves(_) => Question::Moves { limit },
             Rows::Lost(_) => Question::Lost { limit },
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use slipgate_actors::scene::{AskScene, Question, SpawnOrder};
 use slipgate_cluster::Now;
 use slipgate_entity::game::Data;
-use slipgate_entity::{OnlineId, RangeId, SceneId};
+use slipgate_entity::{OnlineId, PlayerId, RangeId, SceneId};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
@@ -32,6 +32,8 @@ async fn a_spawn_that_meets_the_end_of_the_lease_waits_for_the_next_one() {
         type_name: "walker".to_owned(),
         data: Data::default(),
         label: None,
+        persist: None,
+        player: PlayerId::NONE,
         reply,
     })));
     assert_eq!(ask(&scene, Question::Census).await.entities, 0, "looking takes no lease");

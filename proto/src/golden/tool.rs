@@ -3,6 +3,8 @@
 use slipgate_cluster::message::ToolMessage;
 use slipgate_cluster::moves::Cost;
 use slipgate_entity::game::Fate;
+use slipgate_entity::{PersistId, PlayerId};
+use uuid::Uuid;
 
 use super::{Vector, check, check_variants, sample, variants, vector};
 use crate::admin::{
@@ -22,7 +24,15 @@ fn every_question_has_its_bytes() {
     let outgoing = Outgoing { entity: entity.clone(), name: text("hit"), arguments: text(r#"{"hp":5}"#) };
     let (type_name, scene, label, data) =
         (text("walker"), text("7"), Some(text("ann")), Some(text(r#"{"walker":{}}"#)));
-    let spawn = Question::Spawn { type_name, scene, label, count: 1, data };
+    let spawn = Question::Spawn {
+        type_name,
+        scene,
+        label,
+        count: 1,
+        data,
+        persist: Some(PersistId(Uuid::from_u128(7))),
+        player: PlayerId(9),
+    };
     let (name, node, capacity) = (text("dungeon"), Some(text("n2")), 100);
     let open = Question::OpenScene { name, node, capacity, timeout_ms };
     let close = Question::CloseScene { scene: text("32768.2"), clearing: Clearing::Despawn, wait: true, timeout_ms };
@@ -30,7 +40,10 @@ fn every_question_has_its_bytes() {
         vector("question.nodes", &Question::Nodes),
         vector("question.node", &Question::Node),
         vector("question.scenes", &Question::Scenes),
-        vector("question.entities", &Question::Entities { scene: Some(text("7")), limit }),
+        vector(
+            "question.entities",
+            &Question::Entities { scene: Some(text("7")), type_name: Some(text("walker")), limit },
+        ),
         vector("question.find", &Question::Find { text: text("ann"), limit }),
         vector("question.show", &Question::Show { entity: entity.clone() }),
         vector("question.spawn", &spawn),
