@@ -168,6 +168,7 @@ impl RouterActor {
                 Output::Busy(ToSend { ticket, .. }) => self.note(ticket, Batch::busy),
                 Output::Applied(ticket) => self.note(ticket, |batch, index| batch.passed(index, now)),
                 Output::Unknown(ticket) => self.end(ticket, |report| &mut report.unknown),
+                Output::Lost(ticket) => self.end(ticket, |report| &mut report.lost),
                 Output::Dead(ticket) => self.end(ticket, |report| &mut report.dead),
                 Output::Failed(ticket) => self.note(ticket, |batch, index| batch.failed(index, now)),
                 Output::Parked(ticket) => self.end(ticket, |report| &mut report.parked),

@@ -110,6 +110,8 @@ pub enum Output {
     /// The receiver was lost with its node, or goes on as a copy that may have missed something: the accepted
     /// message was applied before that, or never will be. One that had not left yet goes to such a copy.
     Unknown(Ticket),
+    /// The receiver was lost with its node before the accepted message had left: it was not applied, and never will be.
+    Lost(Ticket),
     /// The receiver's handler panicked at the accepted message.
     Failed(Ticket),
     /// The receiver is parked, and the accepted message is never applied.
@@ -258,9 +260,10 @@ impl Router {
             let mut line = self.remove(slot);
             match (end, Known::of(record)) {
                 (End::Dead, _) => out.extend(line.tickets.into_iter().map(Output::Dead)),
+                (End::Lost, _) => out.extend(line.tickets.into_iter().map(Output::Lost)),
                 (End::Unknown, None) => out.extend(line.tickets.into_iter().map(Output::Unknown)),
                 (End::Unknown, Some(known)) => {
-                    let next = || next_stream(&self.lines, entity, self.me, &mut self.opened);
+                    let next = || self.lines.next_stream(entity, self.me, &mut self.opened);
                     let left = line.stream.begin_anew(known, next).len();
                     out.extend(line.tickets.drain(..left.min(line.tickets.len())).map(Output::Unknown));
                     if line.stream.waiting() > 0 {
@@ -298,7 +301,7 @@ impl Router {
         }
         let mut next = id.after(floor, self.me, &mut self.opened);
         if self.lines.find(entity, next).is_some() {
-            next = next_stream(&self.lines, entity, self.me, &mut self.opened);
+            next = self.lines.next_stream(entity, self.me, &mut self.opened);
         }
         line.stream.renew(next);
         let slot = self.insert(line);
@@ -481,16 +484,6 @@ impl Router {
         self.closings.tick(now, &self.limits, out, &mut ask);
         for entity in ask {
             self.ask(entity, out);
-        }
-    }
-}
-
-/// The next stream that is opened here to `entity`. Somebody may have brought one that claims to have been.
-fn next_stream(lines: &Lines, entity: OnlineId, me: Place, opened: &mut u64) -> StreamId {
-    loop {
-        let id = StreamId::next(me, opened);
-        if lines.find(entity, id).is_none() {
-            return id;
         }
     }
 }

@@ -343,6 +343,7 @@ impl Cluster {
                 | router::Output::Applied(_)
                 | router::Output::Dead(_)
                 | router::Output::Unknown(_)
+                | router::Output::Lost(_)
                 | router::Output::Failed(_)
                 | router::Output::Parked(_) => self.verdicts.push(output),
             }

@@ -325,6 +325,7 @@ impl Town {
                 router::Output::Busy(_)
                 | router::Output::Dead(_)
                 | router::Output::Unknown(_)
+                | router::Output::Lost(_)
                 | router::Output::Failed(_)
                 | router::Output::Parked(_) => {
                     panic!("expected everything to be accepted and applied, got {output:?}")

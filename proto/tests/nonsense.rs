@@ -177,6 +177,7 @@ fn a_router_keeps_what_it_accepted_and_nothing_that_peers_invent() {
             router::Output::Applied(ticket)
             | router::Output::Dead(ticket)
             | router::Output::Unknown(ticket)
+            | router::Output::Lost(ticket)
             | router::Output::Failed(ticket)
             | router::Output::Parked(ticket) => Some(*ticket),
             router::Output::Data { .. }

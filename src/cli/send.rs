@@ -62,8 +62,15 @@ fn body(args: &SendArgs, count: u32, client: &Client) -> MessageBody {
 }
 
 fn line(total: &SendReport) -> String {
-    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, refused, passed, .. } = total;
-    let rare = [("unknown", unknown), ("failed", failed), ("parked", parked), ("refused", refused), ("passed", passed)];
+    let SendReport { accepted, busy, applied, dead, open, unknown, failed, parked, refused, passed, lost, .. } = total;
+    let rare = [
+        ("unknown", unknown),
+        ("lost", lost),
+        ("failed", failed),
+        ("parked", parked),
+        ("refused", refused),
+        ("passed", passed),
+    ];
     let rare = rare.into_iter().filter(|(_, count)| **count > 0).map(|(word, count)| format!("  {word} {count}"));
     let rare = rare.collect::<String>();
     format!("accepted {accepted}  applied {applied}  open {open}  busy {busy}  dead {dead}{rare}")

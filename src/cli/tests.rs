@@ -266,6 +266,9 @@ fn messages_that_did_not_all_go_end_with_a_code_that_says_why() {
     let passed = SendReport { accepted: 1, passed: 1, ..SendReport::default() };
     let done = check_code(sending(passed), &["send", "ann", "greet", "--wait"], 1);
     assert!(done.err.contains("lost on the way"), "{done:?}");
+    let lost = SendReport { accepted: 1, lost: 1, ..SendReport::default() };
+    let done = check_code(sending(lost), &["send", "ann", "greet", "--wait"], 3);
+    assert!(done.out.ends_with("dead 0  lost 1\n") && done.err.contains("lost with its node before\n"), "{done:?}");
     let open = SendReport { accepted: 1, open: 1, ..SendReport::default() };
     check_code(sending(open.clone()), &["send", "ann", "greet"], 0);
     check_code(sending(open), &["send", "ann", "greet", "--wait"], 5);

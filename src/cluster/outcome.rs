@@ -257,6 +257,9 @@ pub enum SendError {
     /// The entity was lost with its node, before or after it had applied the message.
     #[error("it was lost with its node, and whether it had applied the message is unknown")]
     Unknown,
+    /// The entity was lost with its node before the message had left: it was not applied, and never will be.
+    #[error("it was lost with its node, before the message had left")]
+    Lost,
     /// Its handler panicked; what that had done by then is done.
     #[error("{why}{}", fate.map_or("", then))]
     Failed {
@@ -320,7 +323,7 @@ pub(super) fn answered<M: Message>(report: &AskReport) -> Result<M::Answer, Send
 
 /// That a message was accepted, and nothing is known that speaks against it.
 pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
-    let SendReport { busy, dead, unknown, failed, parked, passed, .. } = report;
+    let SendReport { busy, dead, unknown, lost, failed, parked, passed, .. } = report;
     if report.refused > 0 {
         let why = report.refusals.first().map_or_else(|| "it does not take it".to_owned(), |first| first.why.clone());
         return Err(SendError::NotTaken { why });
@@ -329,6 +332,7 @@ pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
         (busy, SendError::Busy),
         (dead, SendError::Dead),
         (unknown, SendError::Unknown),
+        (lost, SendError::Lost),
         (failed, panicked(report.failures.first())),
         (parked, SendError::Parked),
         (passed, SendError::Passed),

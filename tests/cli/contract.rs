@@ -70,6 +70,7 @@ const SENT: &[&str] = &[
     "refusals",
     "passed",
     "failures",
+    "lost",
 ];
 const ASKED: &[&str] = &["entity", "message", "sent", "answered", "answer", "why"];
 const MOVE: &[&str] = &[

@@ -28,6 +28,8 @@ fn what_a_killed_node_held_is_lost_by_name_and_its_senders_hear_unknown_never_de
     let report = send(&nodes[0].client(), &ann, true);
     assert_eq!((report.accepted, report.unknown, report.dead), (1, 1, 0), "{report:?}");
     nodes[0].await_line(mark, "the verdict", |line| line["event"] == "node.dead");
+    let late = send(&nodes[1].client(), &ann, true);
+    assert_eq!((late.accepted, late.lost, late.unknown), (1, 1, 0), "{late:?}");
     let home = |line: &Line| line["event"] == "homes.passed" && line["former"] == "n3";
     let heir = nodes[0].await_line(mark, "another home", home)["peer"].clone();
     let lost: Vec<LostRow> = nodes[0].client().get("/api/v1/lost").expect("a list");

@@ -3,7 +3,7 @@
 //! ```text
 //!   accepted -> open -> applied, refused, failed: the entity has gone past it, and has said which
 //!                    -> passed, failed: it has gone past it, and what it said was lost on the way
-//!                    -> dead, unknown, parked: there is no reply
+//!                    -> dead, unknown, lost, parked: there is no reply
 //!   or busy
 //! ```
 //!

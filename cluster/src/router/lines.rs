@@ -16,6 +16,7 @@ use slipgate_entity::{FixedMap, OnlineId};
 
 use super::Ticket;
 use super::shares::Share;
+use crate::Place;
 use crate::budget::Load;
 use crate::message::Sender;
 use crate::stream::{SendStream, Speaker, StreamId};
@@ -90,6 +91,16 @@ impl Lines {
     /// Whether there are any to `entity`.
     pub(super) fn lead_to(&self, entity: OnlineId) -> bool {
         self.tools.contains(&entity) || self.adopted.contains_key(&entity)
+    }
+
+    /// The next stream that is opened at `me` to `entity`. Somebody may have brought one that claims to have been.
+    pub(super) fn next_stream(&self, entity: OnlineId, me: Place, opened: &mut u64) -> StreamId {
+        loop {
+            let id = StreamId::next(me, opened);
+            if self.find(entity, id).is_none() {
+                return id;
+            }
+        }
     }
 
     pub(super) fn get(&self, slot: Slot) -> &Line {

@@ -68,6 +68,7 @@ fn numbers(out: &[Output]) -> Vec<(u16, u64)> {
             | Output::Applied(_)
             | Output::Dead(_)
             | Output::Unknown(_)
+            | Output::Lost(_)
             | Output::Failed(_)
             | Output::Parked(_) => None,
         })
@@ -234,6 +235,15 @@ fn what_never_left_before_a_reset_goes_to_the_copy_that_counts_anew_under_anothe
     let stream = StreamId { opened_at: me(), generation: 2 };
     let ack = Control::Ack { entity: entity(1), stream, upto: 1, owner: own(3), epoch: base, base };
     assert_eq!(hear(&mut router, ack), [Output::Applied(Ticket(3))]);
+}
+
+#[test]
+fn what_is_said_to_a_receiver_that_was_lost_before_has_never_left_and_is_told_so() {
+    let mut router = router();
+    send(&mut router, &[(1, 1), (2, 1)]);
+    let lost = Record::registered(own(2)).buried();
+    assert_eq!(record(&mut router, 1, lost), [1, 2].map(|ticket| Output::Lost(Ticket(ticket))));
+    assert_eq!(router.waiting(), 0);
 }
 
 #[test]

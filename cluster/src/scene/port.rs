@@ -274,7 +274,8 @@ impl From<End> for Returned {
     fn from(end: End) -> Self {
         match end {
             End::Dead => Self::Dead,
-            End::Unknown => Self::Unknown,
+            // Game code is told no more than that the receiver was lost.
+            End::Unknown | End::Lost => Self::Unknown,
         }
     }
 }

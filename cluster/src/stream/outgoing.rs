@@ -44,6 +44,8 @@ pub enum End {
     /// The receiver was lost, or goes on as a copy that may have missed something: what is unacknowledged was
     /// applied before that, or never will be.
     Unknown,
+    /// The receiver was lost before anything of the stream had left: nothing of it was applied, or ever will be.
+    Lost,
 }
 
 /// How a stream that has stopped is answered: first to last, what was unacknowledged.
@@ -335,7 +337,8 @@ impl SendStream {
     pub fn is_ended_by(&self, record: &Record) -> Option<End> {
         match &self.known {
             Some(known) => known.end_by(record),
-            None => record.owner.is_none().then(|| End::of(record)),
+            // Nothing leaves for an owner that is not known.
+            None => record.owner.is_none().then_some(if record.lost { End::Lost } else { End::Dead }),
         }
     }
 

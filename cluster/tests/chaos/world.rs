@@ -166,7 +166,9 @@ impl World {
                     let (upto, applied) = self.history.acknowledged(session, ticket);
                     self.demand(acknowledged::check(upto, applied));
                 }
-                router::Output::Unknown(ticket) => panic!("nobody died, but {ticket:?} is unknown"),
+                router::Output::Unknown(ticket) | router::Output::Lost(ticket) => {
+                    panic!("nobody died, but {ticket:?} is unknown")
+                }
                 router::Output::Failed(_) | router::Output::Parked(_) => panic!("no handler panics here"),
                 router::Output::Dead(ticket) => {
                     let (number, receiver) = self.history.dead(session, ticket);

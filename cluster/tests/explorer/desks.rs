@@ -81,6 +81,7 @@ pub(crate) enum Fate {
     Applied(Epoch),
     Dead,
     Unknown,
+    Lost,
     /// Under which base its number counted.
     Failed(Epoch),
     Parked,
@@ -167,6 +168,7 @@ impl Desk {
             router::Output::Applied(ticket) => (ticket, Fate::Applied(base)),
             router::Output::Dead(ticket) => (ticket, Fate::Dead),
             router::Output::Unknown(ticket) => (ticket, Fate::Unknown),
+            router::Output::Lost(ticket) => (ticket, Fate::Lost),
             router::Output::Failed(ticket) => (ticket, Fate::Failed(base)),
             router::Output::Parked(ticket) => (ticket, Fate::Parked),
         };

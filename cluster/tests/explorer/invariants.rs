@@ -143,6 +143,12 @@ impl<'a> Sights<'a> {
                 Some(Fate::Dead) if is_active && !is_reset => {
                     return Err(format!("message {number} is answered dead, but the record is {record:?}"));
                 }
+                Some(Fate::Lost) if record.is_some_and(|record| !record.lost) && !is_reset => {
+                    return Err(format!("message {number} is answered lost, but the record is {record:?}"));
+                }
+                Some(Fate::Lost) if heard.is_some_and(|heard| heard.contains(&number)) => {
+                    return Err(format!("message {number} is answered lost, and applied"));
+                }
                 Some(Fate::Unknown) if record.is_some_and(|record| !record.lost) && !is_reset => {
                     return Err(format!("message {number} is answered unknown, but the record is {record:?}"));
                 }

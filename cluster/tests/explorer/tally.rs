@@ -61,6 +61,7 @@ fn seen(sight: &Sight) -> Vec<&'static str> {
                 Fate::Applied(_) => "applied",
                 Fate::Dead => "told dead",
                 Fate::Unknown => "told unknown",
+                Fate::Lost => "told lost",
                 Fate::Failed(_) => "told failed",
                 Fate::Parked => "told parked",
             };

@@ -103,7 +103,8 @@ impl History {
         | router::Output::Busy(router::ToSend { ticket, .. })
         | router::Output::Applied(ticket)
         | router::Output::Dead(ticket)
-        | router::Output::Unknown(ticket)) = output
+        | router::Output::Unknown(ticket)
+        | router::Output::Lost(ticket)) = output
         else {
             return;
         };
@@ -121,6 +122,11 @@ impl History {
             router::Output::Unknown(_) => {
                 line.unknown.insert(number);
                 self.count("unknown");
+            }
+            router::Output::Lost(_) => {
+                assert!(!line.applied.contains(&number), "{number} to {receiver} is told lost, and was applied");
+                line.unknown.insert(number);
+                self.count("lost");
             }
             router::Output::Failed(_)
             | router::Output::Parked(_)

@@ -287,7 +287,8 @@ impl World {
                 | router::Output::Busy(_)
                 | router::Output::Applied(_)
                 | router::Output::Dead(_)
-                | router::Output::Unknown(_) => {}
+                | router::Output::Unknown(_)
+                | router::Output::Lost(_) => {}
                 router::Output::Failed(_) | router::Output::Parked(_) => panic!("no handler panics here"),
             }
         }

@@ -51,6 +51,8 @@ pub struct SendReport {
     pub passed: u32,
     /// What the panics said, for the first [`REFUSALS_MAX`] of the failed ones. Only where the outcome was waited for.
     pub failures: Vec<Panicked>,
+    /// Of the accepted ones, answered `Lost`: the entity was lost with its node before they had left; they are not applied.
+    pub lost: u32,
 }
 
 /// A message at which the handler of its entity panicked.
@@ -120,6 +122,7 @@ impl SendReport {
             refusals,
             passed,
             failures,
+            lost,
         } = part;
         self.accepted += accepted;
         self.busy += busy;
@@ -131,6 +134,7 @@ impl SendReport {
         self.parked += parked;
         self.refused += refused;
         self.passed += passed;
+        self.lost += lost;
         let room = REFUSALS_MAX.saturating_sub(self.refusals.len());
         let refusals = refusals.into_iter().map(|refusal| NotTaken { at: refusal.at + at, ..refusal });
         self.refusals.extend(refusals.take(room));

@@ -94,6 +94,7 @@ fn every_answer_has_its_bytes_and_so_has_every_kind_of_problem() {
             refusals: vec![NotTaken { at: 1, why: "no".into() }],
             passed: 6,
             failures: vec![Panicked { at: 2, why: "ow".into(), fate: Fate::Parked }],
+            lost: 7,
         }),
         Answer::Move(one_move()),
         Answer::Despawned(row()),

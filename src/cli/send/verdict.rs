@@ -37,6 +37,8 @@ impl Outcome<'_> {
             self.failed()
         } else if total.parked > 0 {
             self.parked(client)
+        } else if total.lost > 0 {
+            self.lost()
         } else if total.unknown > 0 {
             let text =
                 format!("{name} was lost with its node, and whether {} reached it is unknown", messages(total.unknown));
@@ -75,6 +77,14 @@ impl Outcome<'_> {
         Failure::new(Exit::NotFound, "dead", text)
             .with_state("nothing was applied; the id of an entity that is gone is never given out again")
             .with_hint("slipgate entities")
+    }
+
+    fn lost(&self) -> Failure {
+        let Self { name, total, .. } = *self;
+        let text = format!("{} to {name} did not leave: it was lost with its node before", messages(total.lost));
+        Failure::new(Exit::NotFound, "lost", text)
+            .with_state("nothing of that was applied; the id of an entity that is gone is never given out again")
+            .with_hint("slipgate entities --lost")
     }
 
     fn refused(&self) -> Failure {

@@ -53,7 +53,7 @@ impl Told {
     pub(crate) fn add(&mut self, report: &SendReport) {
         // A walker takes every note: what has come to it is applied, whatever was lost of its word.
         self.applied += u64::from(report.applied + report.passed);
-        self.unknown += u64::from(report.unknown);
+        self.unknown += u64::from(report.unknown + report.lost);
         self.dead += u64::from(report.dead);
         self.open += u64::from(report.open);
     }

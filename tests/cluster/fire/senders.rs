@@ -100,7 +100,7 @@ pub(super) fn converse(ground: &Ground<'_>, name: String, via: &str, walker: &st
         };
         line.open.told.get_or_insert_default().add(&report);
         line.accept(u64::from(report.accepted), report.incarnation);
-        if report.unknown + report.dead + report.open > 0 {
+        if report.unknown + report.lost + report.dead + report.open > 0 {
             // The walker is gone; the accounts say whether that may be.
             break;
         }
@@ -154,8 +154,8 @@ fn post(
     let what = format!("{count} messages through {via}");
     complain_of_delay(&ground.complaints, ground.board, via, &what, began.elapsed(), wait);
     let report = answer.map_err(|error| complain_of_failure(&ground.complaints, ground.board, via, &what, &error))?;
-    let SendReport { accepted, busy, applied, passed, dead, open, unknown, .. } = &report;
-    let ended = applied + passed + dead + open + unknown;
+    let SendReport { accepted, busy, applied, passed, dead, open, unknown, lost, .. } = &report;
+    let ended = applied + passed + dead + open + unknown + lost;
     let sums = [accepted + busy == u32::try_from(count).expect("few"), ended == *accepted];
     if sums != [true, true] || report.busy_at.len() != *busy as usize {
         ground.complaints.add(format!("{what}: the report does not add up: {report:?}"));
