@@ -4,6 +4,7 @@ mod alone;
 mod closing;
 mod evacuation;
 mod faulty_games;
+mod games;
 mod granted;
 mod home;
 mod lists;

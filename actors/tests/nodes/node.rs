@@ -36,11 +36,12 @@ use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
-use slipgate_entity::game::{Data, Types};
+use slipgate_entity::game::{self, Data, Types, payload};
 use slipgate_entity::{OnlineId, PlayerId, RangeId, SceneId};
 use slipgate_proto::admin::SendReport;
 use slipgate_walker::Walker;
 use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
 
 /// How long anything may take that only this process does.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
@@ -163,6 +164,11 @@ impl Node {
         self.scenes.get(scene).expect("it is open")
     }
 
+    /// Says something to an entity, and waits for what becomes of it. What its neighbours hear of it they have heard then.
+    pub(crate) async fn say<M: game::Message>(&self, entity: OnlineId, message: M) -> SendReport {
+        self.send(vec![(0, entity, payload(&message).into())], Some(LIMIT)).await
+    }
+
     /// Sends messages, each with its position, through this node's router.
     pub(crate) fn send(
         &self,
@@ -200,6 +206,16 @@ pub(crate) async fn spawn(scene: &Mailbox<SceneActor>, type_name: &str) -> Onlin
 pub(crate) async fn migrate(from: &Mailbox<SceneActor>, entity: OnlineId, to: Own) -> Outcome {
     let order = |reply| Question::Migrate(MoveOrder { entity, to: Ok(to), reply });
     ask(from, order).await.expect("it lives there").outcome
+}
+
+/// Lets all actors go on until it is so.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let waiting = async {
+        while !is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, waiting).await.unwrap_or_else(|_| panic!("it does not come: {what}"));
 }
 
 /// The first node's life.

@@ -12,6 +12,7 @@ use slipgate_actors::transport::memory::MemoryNetwork;
 use slipgate_actors::transport::{Connection, Later, Transport};
 use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::{NodeName, Own, Session};
+use slipgate_entity::game::Types;
 use slipgate_entity::{OnlineId, SceneId};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::{oneshot, watch};
@@ -118,34 +119,40 @@ impl Transport for Breakable {
     }
 }
 
-struct Cluster {
+/// Nodes n1 and n2, each with the scene of its number.
+pub(crate) struct Cluster {
     network: Breakable,
-    nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
 }
 
-struct Node {
-    node: node::Node,
-    own: Own,
+pub(crate) struct Node {
+    pub(crate) node: node::Node,
+    pub(crate) own: Own,
     _standing: watch::Sender<Standing>,
 }
 
 impl Cluster {
     fn start() -> Self {
+        Self::of([walkers(), walkers()])
+    }
+
+    /// Nodes that know these types.
+    pub(crate) fn of(types: [Types; 2]) -> Self {
         let network = Breakable::default();
-        let nodes = (1..=2).map(|number| Node::start(number, &network)).collect();
+        let nodes = (1..).zip(types).map(|(number, types)| Node::start(number, types, &network)).collect();
         Self { network, nodes }
     }
 
-    async fn migrate(&self, entity: OnlineId, from: usize, to: usize) -> Outcome {
+    pub(crate) async fn migrate(&self, entity: OnlineId, from: usize, to: usize) -> Outcome {
         node::migrate(&self.nodes[from].scene(), entity, self.nodes[to].own).await
     }
 }
 
 impl Node {
-    fn start(number: u16, network: &Breakable) -> Self {
+    fn start(number: u16, types: Types, network: &Breakable) -> Self {
         let own = Own::new(Session::new(number, 1), SceneId::from(number));
         let scenes = [1, 2].map(|number| (number, SceneId::from(number)));
-        let make = Make { view: view(2, &scenes), scenes: vec![own.scene], ..Make::default() };
+        let make = Make { view: view(2, &scenes), types, scenes: vec![own.scene], ..Make::default() };
         let (node, workshop) = node::Node::start(own.session, make);
         let (_, member) = node.join(workshop, Arc::new(network.clone()));
         let (tell_standing, standing) = watch::channel(Standing::Joined(Joined { post: node.post.clone(), member }));
@@ -155,11 +162,11 @@ impl Node {
         Self { node, own, _standing: tell_standing }
     }
 
-    fn scene(&self) -> Mailbox<SceneActor> {
+    pub(crate) fn scene(&self) -> Mailbox<SceneActor> {
         self.node.scene(self.own.scene)
     }
 
-    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
+    pub(crate) async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> T {
         node::ask(&self.scene(), question).await
     }
 
@@ -167,7 +174,7 @@ impl Node {
         node::spawn(&self.scene(), "walker").await
     }
 
-    async fn show(&self, entity: OnlineId) -> Option<String> {
+    pub(crate) async fn show(&self, entity: OnlineId) -> Option<String> {
         self.ask(|reply| Question::Show { entity, reply }).await.map(|(_, body)| body)
     }
 
