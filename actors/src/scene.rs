@@ -268,7 +268,7 @@ impl SceneActor {
                 self.turned(entity, turned, now);
                 self.news_of(entity);
             }
-            Output::DropStaged { entity } => self.bodies.drop_staged(entity, now),
+            Output::DropStaged { entity } => self.bodies.drop_staged(entity),
             Output::Remove { entity, why } => {
                 if why == Departure::Despawned {
                     self.tell_life(entity, What::Despawned);
@@ -297,7 +297,7 @@ impl SceneActor {
 
     fn answer(&mut self, ticket: Ticket, answer: Answer, now: Now) {
         if let Some(body) = self.wishes.not_born(ticket) {
-            self.bodies.discard(*body, now);
+            Bodies::discard(*body);
         }
         let unfit = self.unfit.remove(&ticket);
         match self.asked.remove(&ticket) {

@@ -68,6 +68,37 @@ async fn an_entity_that_is_despawned_leaves_and_its_parts_end_the_last_one_first
 }
 
 #[actix_rt::test]
+async fn a_parked_entity_moves_and_hears_nothing_of_that_until_it_is_unparked() {
+    let (cluster, teller) = parked().await;
+    assert!(matches!(cluster.migrate(teller, 0, 1).await, Outcome::Moved { .. }));
+    assert_eq!(ended_here(), backward("drop"));
+    let unpark = |reply| Question::Unpark { entity: teller, reply };
+    assert_eq!(cluster.nodes[1].ask(unpark).await, Ok(true));
+    assert_eq!(heard_in(THERE), [forward("enter Arrived"), forward("arrived"), forward("activate")].concat());
+}
+
+#[actix_rt::test]
+async fn a_parked_entity_whose_move_comes_to_nothing_hears_nothing_of_that() {
+    let (cluster, teller) = parked().await;
+    IS_BROKEN.set(true);
+    let moved = cluster.migrate(teller, 0, 1).await;
+    assert!(matches!(moved, Outcome::Refused(Refusal::Unreadable { .. })), "{moved:?}");
+    assert_eq!((heard_in(HERE), heard_in(THERE)), (Vec::new(), Vec::new()));
+    let unpark = |reply| Question::Unpark { entity: teller, reply };
+    assert_eq!(cluster.nodes[0].ask(unpark).await, Ok(true));
+    assert_eq!(heard_in(HERE), [""; 0], "it has never left");
+    despawn(&cluster, teller).await;
+    assert_eq!(heard_in(HERE), [backward("deactivate"), backward("leave")].concat());
+}
+
+#[actix_rt::test]
+async fn a_parked_entity_that_is_despawned_ends_and_hears_nothing_of_that() {
+    let (cluster, teller) = parked().await;
+    despawn(&cluster, teller).await;
+    assert_eq!(ended_here(), backward("drop"));
+}
+
+#[actix_rt::test]
 async fn components_that_are_added_to_a_living_entity_hear_what_it_has_heard_and_travel_with_it() {
     let (cluster, teller) = spawned().await;
     let report = cluster.nodes[0].node.say(teller, Grow {}).await;
@@ -114,6 +145,14 @@ async fn spawned() -> (Cluster, OnlineId) {
     (cluster, teller)
 }
 
+/// The same, parked.
+async fn parked() -> (Cluster, OnlineId) {
+    let (cluster, teller) = spawned().await;
+    let report = cluster.nodes[0].node.say(teller, Trip {}).await;
+    assert_eq!((report.failed, heard_in(HERE)), (1, Vec::new()));
+    (cluster, teller)
+}
+
 async fn despawn(cluster: &Cluster, entity: OnlineId) {
     let gone = cluster.nodes[0].ask(|reply| Question::Despawn { entity, reply }).await;
     gone.expect("it lived there");
@@ -137,6 +176,11 @@ fn backward(hook: &str) -> Vec<String> {
 /// What was told in a scene; all that was told is forgotten.
 fn heard_in(scene: SceneId) -> Vec<String> {
     TOLD.with_borrow_mut(|told| told.extract_if(.., |told| told.0 == Some(scene)).map(|told| told.1).collect())
+}
+
+/// The same at n1, with the ends of parts, wherever.
+fn ended_here() -> Vec<String> {
+    TOLD.with_borrow_mut(|told| told.extract_if(.., |told| told.0 != Some(THERE)).map(|told| told.1).collect())
 }
 
 /// In which scene, if that is known there, and what.
@@ -194,6 +238,10 @@ struct Horn {
 
 #[derive(Debug, Message)]
 #[message(crate = "slipgate_entity")]
+struct Trip {}
+
+#[derive(Debug, Message)]
+#[message(crate = "slipgate_entity")]
 struct Grow {}
 
 #[derive(Debug, Message)]
@@ -210,6 +258,7 @@ const OF_THE_GAME: Flags = Flags::game(3);
 
 impl Teller {
     fn take(table: &mut Handlers<Self>) {
+        table.on(Callers::CLUSTER, |_, _: Trip, _| panic!("it trips"));
         table.on(Callers::CLUSTER, Self::grow);
         table.on(Callers::CLUSTER, |_, Root { is_rooted }, cx| {
             if is_rooted {

@@ -10,7 +10,8 @@
 //!
 //! A hook runs in the entity's own part first, then in its components in the order in which they were added;
 //! `deactivate`, `on_leave_scene` and `left` the other way round. All are synchronous: what they want is done when they
-//! have returned.
+//! have returned. One that is parked hears none of them: it moves as it is and comes into the scene when it is unparked, and
+//! a despawn merely drops it.
 
 use serde_json::Value;
 

@@ -180,6 +180,13 @@ fn a_body_that_is_merely_dropped_drops_its_parts_last_to_first() {
 }
 
 #[test]
+fn a_body_that_takes_no_turns_ends_without_hooks() {
+    let body = spawned(&mut stage());
+    body.end(&mut unguarded);
+    assert_eq!(told(), "b.drop c.drop a.drop");
+}
+
+#[test]
 fn a_move_runs_its_hooks_on_both_sides_and_brings_along_what_was_asked_for() {
     let mut stage = stage();
     let mut body = spawned(&mut stage);

@@ -257,7 +257,7 @@ impl Bodies {
                 let is_parked = image.parked.is_some();
                 let before = self.staged.insert(entity, Arrival { body: Box::new(body), from, is_parked });
                 if let Some(before) = before {
-                    self.discard(*before.body, now);
+                    Self::discard(*before.body);
                 }
                 Ok(())
             }
@@ -279,16 +279,16 @@ impl Bodies {
         self.come_in(entity, now)
     }
 
-    pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId, now: Now) {
+    pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId) {
         if let Some(arrival) = self.staged.remove(entity) {
-            self.discard(*arrival.body, now);
+            Self::discard(*arrival.body);
         }
     }
 
-    /// Drops a body that has never been in the scene, so that it runs no hooks: its destructors are game code, too.
-    pub(in crate::scene) fn discard(&self, body: Body, now: Now) {
+    /// Drops a body that has never been in the scene: its destructors are game code, too.
+    pub(in crate::scene) fn discard(body: Body) {
         let (who, mut panics) = (body.shared_description(), Vec::new());
-        body.remove(&self.world(now), &mut Vec::new(), &mut |part, run| note(&mut panics, "the end", part, run));
+        body.end(&mut |part, run| note(&mut panics, "the end", part, run));
         for Panicked { what, panic, .. } in panics {
             tracing::error!(
                 event = "entity.panicked", entity = %who.online(), r#type = who.type_name(), r#where = panic.place,
@@ -297,10 +297,11 @@ impl Bodies {
         }
     }
 
-    /// The entity is no longer here: it moved, or its life ends.
+    /// The entity is no longer here: it moved, or its life ends. One that takes no turns does not hear of it.
     pub(in crate::scene) fn remove(&mut self, entity: OnlineId, has_moved: bool, now: Now) -> Turned {
         let mut turned = Turned::default();
-        if has_moved {
+        let is_parked = self.parked.remove(&entity);
+        if has_moved && !is_parked {
             turned =
                 self.hooks(entity, now, |body, world, effects, guard| body.run(&Hook::Left, world, effects, guard));
         }
@@ -315,10 +316,14 @@ impl Bodies {
         self.grid.place(entity, None);
         due.map(|due| self.due.remove(&(due, entity)));
         self.away.remove(&entity);
-        self.parked.remove(&entity);
         let body = body.expect("a body that takes no turn is in its seat");
         let Turned { effects, panics } = &mut turned;
-        body.remove(&self.world(now), effects, &mut |part, run| note(panics, "the end", part, run));
+        let guard: &mut Guard<'_> = &mut |part, run| note(panics, "the end", part, run);
+        if is_parked {
+            body.end(guard);
+        } else {
+            body.remove(&self.world(now), effects, guard);
+        }
         turned
     }
 

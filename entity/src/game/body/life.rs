@@ -72,9 +72,14 @@ impl Body {
         }
     }
 
-    /// Ends it: it leaves the scene if it is in one, and its parts are dropped, the last first, each under `guard`.
+    /// Ends it: it leaves the scene if it is in one, and its parts are dropped.
     pub fn remove(mut self, world: &World<'_>, effects: &mut Vec<Effect>, guard: &mut Guard<'_>) {
         self.leave(world, effects, guard);
+        self.end(guard);
+    }
+
+    /// Ends one that takes no turns: it runs no hooks. Its parts are dropped, the last first, each under `guard`.
+    pub fn end(mut self, guard: &mut Guard<'_>) {
         while let Some(part) = self.parts.pop() {
             let (name, mut part) = (part.name(), Some(part));
             guard(name, &mut || drop(part.take()));
