@@ -15,3 +15,4 @@ mod reopened;
 mod returned;
 mod slow_scene;
 mod two_nodes;
+mod wishes;
