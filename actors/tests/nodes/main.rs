@@ -7,6 +7,7 @@ mod faulty_games;
 mod games;
 mod granted;
 mod home;
+mod hook_panics;
 mod lists;
 mod newcomers;
 mod node;
