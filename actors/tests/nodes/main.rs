@@ -16,4 +16,5 @@ mod reopened;
 mod returned;
 mod slow_scene;
 mod two_nodes;
+mod versions;
 mod wishes;
