@@ -189,12 +189,12 @@ type Told = (Option<SceneId>, String);
 thread_local! {
     /// The scenes run on the thread of their test.
     static TOLD: RefCell<Vec<Told>> = const { RefCell::new(Vec::new()) };
-    static IS_BROKEN: Cell<bool> = const { Cell::new(false) };
+    pub(crate) static IS_BROKEN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Something whose bytes cannot be read while [`IS_BROKEN`].
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Seal;
+pub(crate) struct Seal;
 
 impl<'de> Deserialize<'de> for Seal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -15,6 +15,7 @@ mod paused;
 mod reopened;
 mod returned;
 mod slow_scene;
+mod timers;
 mod two_nodes;
 mod versions;
 mod wishes;
