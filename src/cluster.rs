@@ -196,7 +196,8 @@ impl Builder {
         self
     }
 
-    /// Tells what happens on standard error: `info`, or a list such as `info,slipgate=debug`. Where this process has a
+    /// Tells what happens on standard error: `info`, or a list such as `info,slipgate=debug`; what entities say, as the key
+    /// `log.entities` says. Where this process has a
     /// log already, that one stays.
     #[must_use]
     pub fn log(mut self, level: &str) -> Self {

@@ -10,7 +10,7 @@
 //! line that one finds.
 //!
 //! Keeps: one line a happening, panics included, no key twice, no character that a terminal would obey.
-//! Leaves out: what happens; that is told where it happens.
+//! Leaves out: what happens; that is told where it happens. What entities may say, which is decided before it comes here.
 
 pub mod escape;
 mod fields;
@@ -26,6 +26,7 @@ use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
+use slipgate_actors::voices;
 use slipgate_cluster::NodeName;
 use thiserror::Error;
 use tracing::{Event, Subscriber};
@@ -138,7 +139,7 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let filter = EnvFilter::builder()
-        .parse(format!("{SILENT},{}=error,{}", panics::TARGET, log.level))
+        .parse(format!("{SILENT},{}=error,{}=trace,{}", panics::TARGET, voices::TARGET, log.level))
         .map_err(|source| TelemetryError::Filter { level: log.level.clone(), source })?;
     let lines = tracing_subscriber::fmt::layer()
         .event_format(Lines { node, shape: Shape::of(log, surroundings) })

@@ -3,6 +3,9 @@
 //! ```text
 //! info,player=debug,monster=warn      all types at info, but for two
 //! ```
+//!
+//! These levels alone decide: lines are written under a [`TARGET`] of their own, which the log's own level is to let
+//! through.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,6 +14,9 @@ use std::sync::Arc;
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::Level;
 use thiserror::Error;
+
+/// Target of the lines, at whatever level.
+pub const TARGET: &str = "entity";
 
 /// Levels by type; what is less urgent is left out. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,15 +52,18 @@ impl Voices {
         if !self.lets(type_name, level) {
             return;
         }
+        // A line's level is part of where it is written, so there are five of them.
+        macro_rules! write {
+            ($level:ident) => {
+                tracing::$level!(target: TARGET, event = "entity.says", entity = %entity, r#type = type_name, "{text}")
+            };
+        }
         match level {
-            Level::Error => tracing::error!(event = "entity.says", entity = %entity, r#type = type_name, "{text}"),
-            Level::Warn => tracing::warn!(event = "entity.says", entity = %entity, r#type = type_name, "{text}"),
-            Level::Info => tracing::info!(event = "entity.says", entity = %entity, r#type = type_name, "{text}"),
-            // The configuration has let it through: the log's own level is not asked again.
-            Level::Debug | Level::Trace => {
-                let level = if level == Level::Debug { "debug" } else { "trace" };
-                tracing::info!(event = "entity.says", entity = %entity, r#type = type_name, said_at = level, "{text}");
-            }
+            Level::Error => write!(error),
+            Level::Warn => write!(warn),
+            Level::Info => write!(info),
+            Level::Debug => write!(debug),
+            Level::Trace => write!(trace),
         }
     }
 }

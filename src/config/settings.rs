@@ -201,7 +201,8 @@ pub struct Log {
     /// What is told: a level, or a list such as `info,slipgate=debug`. Default `info,actix_server=warn`: what
     /// the HTTP server says of its own start is no news.
     pub level: String,
-    /// What of what entities say is told, by the names of their types: `info,player=debug`. Default `info`.
+    /// What of what entities say is told, by the names of their types: `info,player=debug`. Default `info`. `level` is not
+    /// asked about that.
     pub entities: String,
     /// Whether lines for people are coloured. Default `auto`.
     pub colour: Colour,

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
+use slipgate_actors::voices;
 use slipgate_cluster::NodeName;
 
 use super::{NodeLabel, Paint, Shape, Surroundings, subscriber};
@@ -163,6 +164,20 @@ fn the_level_is_a_filter() {
     };
     let told = |level: &str| lines(&Log { level: level.to_owned(), ..log(Format::Json, Colour::Auto) }, tell).len();
     assert_eq!([told("warn"), told("info"), told("warn,slipgate_actors=debug"), told("off")], [1, 2, 2, 0]);
+}
+
+#[test]
+fn what_entities_say_has_a_level_of_its_own_and_that_of_the_log_may_name_it() {
+    let tell = || {
+        tracing::info!(event = "a");
+        tracing::debug!(target: voices::TARGET, event = "entity.says", "hm");
+    };
+    let told = |level: &str| lines(&Log { level: level.to_owned(), ..log(Format::Json, Colour::Auto) }, tell);
+    for level in ["off", "warn"] {
+        let [line] = &told(level)[..] else { panic!("one line at {level}") };
+        assert!(line.contains(r#""level":"DEBUG""#) && line.contains(r#""event":"entity.says""#), "{line}");
+    }
+    assert_eq!(told("info,entity=off").len(), 1);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod node;
 mod paused;
 mod reopened;
 mod returned;
+mod says;
 mod slow_scene;
 mod timers;
 mod two_nodes;

@@ -58,6 +58,8 @@ pub(crate) struct Make {
     pub(crate) budget: Budget,
     pub(crate) limits: Limits,
     pub(crate) types: Types,
+    /// What of what entities say goes into the log.
+    pub(crate) voices: Voices,
     /// Open from the start.
     pub(crate) scenes: Vec<SceneId>,
     /// Where scenes are, each on the one with the fewest; none is the test's own thread.
@@ -74,6 +76,7 @@ impl Default for Make {
             budget: Budget::default(),
             limits: Limits::default(),
             types: walkers(),
+            voices: Voices::default(),
             scenes: Vec::new(),
             threads: vec![None],
             manager: "m",
@@ -95,7 +98,7 @@ pub(crate) struct Node {
 impl Node {
     /// The node that `me` is a life of. Who makes its scenes is returned for those whose scenes come and go.
     pub(crate) fn start(me: Session, make: Make) -> (Self, Workshop) {
-        let Make { view, lease, budget, limits, types, scenes: open, threads, manager } = make;
+        let Make { view, lease, budget, limits, types, voices, scenes: open, threads, manager } = make;
         let clock = NodeClock::start();
         let post = Post::within(NodeBudget::new(budget), me, Arc::new(view), Lease::new(lease, clock));
         let chronicle = Mailbox::new(Chronicle::new(name(me.node.0).to_string()).start(), MAILBOX);
@@ -113,7 +116,7 @@ impl Node {
             post: post.clone(),
             clock,
             types,
-            voices: Voices::default(),
+            voices,
             limits,
             on_panic: OnPanic::Park,
             directory: directory.clone(),
