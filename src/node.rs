@@ -32,7 +32,7 @@ use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
 use slipgate_cluster::manager::{JoinRequest, Waits};
 use slipgate_entity::RangeId;
-use slipgate_entity::game::{MissingTypes, TypeFaults, Types};
+use slipgate_entity::game::{MissingTypes, TypeFaults, TypeInfo, Types};
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -43,7 +43,7 @@ use self::stop::Wish;
 use self::wiring::Outside;
 use crate::admin;
 use crate::cli::failure::Exit;
-use crate::config::{self, Config, ConfigErrors};
+use crate::config::{self, Config, ConfigErrors, nearest};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
 use crate::transport::{Tcp, TcpPort};
 
@@ -160,8 +160,22 @@ fn disk(what: &str, folder: &Path) -> impl FnOnce(std::io::Error) -> NodeError +
     move |source| NodeError::Disk { what, source }
 }
 
+/// Warns of types that `[log] entities` names and the program lacks: their lines would be missed, and nobody would know why.
+fn tell_unknown_voices(config: &Config, types: &Types) {
+    for name in config.log.voices().types().filter(|name| types.entity(name).is_none()) {
+        let known = types.entities().map(TypeInfo::name);
+        let hint = nearest(name, known).map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
+        tracing::warn!(
+            event = "log.no_type",
+            r#type = name,
+            "[log] entities names {name:?}, and no type of this program{hint}"
+        );
+    }
+}
+
 async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError> {
     let Host { mut wish, metrics, desks } = host;
+    tell_unknown_voices(config, desks.types());
     let (name, folder) = (&config.node.name, config.node.data_folder());
     let clock = NodeClock::start();
     let (seat, keeper) = if config.manager.node == *name {

@@ -47,6 +47,11 @@ impl Voices {
         most.is_some_and(|most| level <= most)
     }
 
+    /// The types that are named.
+    pub fn types(&self) -> impl Iterator<Item = &str> {
+        self.0.of_type.keys().map(String::as_str)
+    }
+
     /// Writes what an entity says.
     pub(crate) fn say(&self, (entity, type_name): (OnlineId, &str), level: Level, text: &str) {
         if !self.lets(type_name, level) {
@@ -114,6 +119,7 @@ mod tests {
         assert!(voices.lets("player", Level::Trace));
         assert!(!voices.lets("rock", Level::Error));
         assert!(voices.lets("monster", Level::Warn) && !voices.lets("monster", Level::Info));
+        assert_eq!(voices.types().collect::<Vec<_>>(), ["player", "rock"]);
         assert!("".parse::<Voices>().expect("nothing is the default").lets("monster", Level::Info));
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use slipgate_actors::voices::Voices;
 use slipgate_cluster::{NodeName, scene};
 
 use super::{DialAddress, LimitSettings, Secret, kind};
@@ -206,6 +207,18 @@ pub struct Log {
     pub entities: String,
     /// Whether lines for people are coloured. Default `auto`.
     pub colour: Colour,
+}
+
+impl Log {
+    /// What entities may say.
+    ///
+    /// # Panics
+    ///
+    /// If `entities` names no levels; that of a checked configuration does.
+    #[must_use]
+    pub fn voices(&self) -> Voices {
+        self.entities.parse().unwrap_or_else(|error| panic!("expected a checked configuration: {error}"))
+    }
 }
 
 /// Form of a log line.

@@ -117,7 +117,7 @@ pub(super) fn wire(
         post: post.clone(),
         clock,
         types: types.clone(),
-        voices: config.log.entities.parse().expect("the configuration is checked"),
+        voices: config.log.voices(),
         limits: limits.clone(),
         on_panic: config.entities.on_panic.into(),
         directory: directory.clone(),

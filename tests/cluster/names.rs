@@ -91,3 +91,15 @@ fn a_node_whose_program_lacks_a_type_that_it_must_have_says_which_and_does_not_s
     let text = "no type of this program is named \\\"walkr\\\", did you mean \\\"walker\\\"?";
     assert!(said.contains("\"node.failed\"") && said.contains(text) && said.contains("[entities] types"), "{said}");
 }
+
+#[test]
+fn a_node_warns_of_types_that_its_log_is_to_hear_and_its_program_lacks() {
+    let cluster = Cluster::new("n1", &[("forest", "n1")]);
+    let node = cluster.launch("n1").set("log.entities", "walker=debug,wlaker=trace").start();
+    node.life();
+    let told = node.told("log.no_type");
+    let [line] = &told[..] else { panic!("one line, not {told:?}") };
+    let text = "[log] entities names \"wlaker\", and no type of this program; did you mean \"walker\"?";
+    assert_eq!((&line["level"], &line["message"]), (&"WARN".into(), &text.into()));
+    stop_all(&mut [node]);
+}
