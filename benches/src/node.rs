@@ -34,7 +34,7 @@ use slipgate_cluster::message::{ManagerMessage, Message};
 use slipgate_cluster::moves::{Cost, Outcome};
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
-use slipgate_entity::{OnlineId, PlayerId, RangeId, SceneId};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
 use crate::block;
@@ -118,7 +118,7 @@ impl Node {
         let mut entities = Vec::with_capacity(count);
         for _ in 0..count {
             let (type_name, data) = (block::type_name(), block::data(bytes));
-            let order = |reply| Question::Spawn(SpawnOrder { type_name, data, label: None, persist: None, player: PlayerId::NONE, reply });
+            let order = |reply| Question::Spawn(SpawnOrder { data, ..SpawnOrder::of(&type_name, reply) });
             entities.push(self.ask(order).await??);
         }
         Ok(entities)

@@ -101,6 +101,15 @@ pub struct SpawnOrder {
     pub reply: oneshot::Sender<Spawned>,
 }
 
+impl SpawnOrder {
+    /// One entity, as its type has it.
+    #[must_use]
+    pub fn of(type_name: &str, reply: oneshot::Sender<Spawned>) -> Self {
+        let (data, label, persist, player) = (Data::default(), None, None, PlayerId::NONE);
+        Self { type_name: type_name.to_owned(), data, label, persist, player, reply }
+    }
+}
+
 /// The answer to a spawn.
 pub type Spawned = Result<OnlineId, SpawnError>;
 

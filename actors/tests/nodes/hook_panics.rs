@@ -96,7 +96,7 @@ fn start() -> Node {
 
 async fn spawn(node: &Node, panics_in: &str) -> Spawned {
     let data = Data::default().with("shaky", serde_json::json!({ "panics_in": panics_in }));
-    let order = |reply| Question::Spawn(SpawnOrder { type_name: "shaky".to_owned(), data, label: None, reply });
+    let order = |reply| Question::Spawn(SpawnOrder { data, ..SpawnOrder::of("shaky", reply) });
     ask(&node.scene(HERE), order).await
 }
 

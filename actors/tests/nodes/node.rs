@@ -36,8 +36,8 @@ use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::scene::OnPanic;
 use slipgate_cluster::view::{Home, Member, ScenePlacement, View};
 use slipgate_cluster::{Limits, NodeName, Now, Own, Place, Port, Session};
-use slipgate_entity::game::{self, Data, Types, payload};
-use slipgate_entity::{OnlineId, PlayerId, RangeId, SceneId};
+use slipgate_entity::game::{self, Types, payload};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_proto::admin::SendReport;
 use slipgate_walker::Walker;
 use tokio::sync::{oneshot, watch};
@@ -192,17 +192,7 @@ pub(crate) async fn ask<T>(scene: &Mailbox<SceneActor>, question: impl FnOnce(on
 }
 
 pub(crate) async fn spawn(scene: &Mailbox<SceneActor>, type_name: &str) -> OnlineId {
-    let type_name = type_name.to_owned();
-    let order = |reply| {
-        Question::Spawn(SpawnOrder {
-            type_name,
-            data: Data::default(),
-            label: None,
-            persist: None,
-            player: PlayerId::NONE,
-            reply,
-        })
-    };
+    let order = |reply| Question::Spawn(SpawnOrder::of(type_name, reply));
     ask(scene, order).await.expect("room and an id")
 }
 

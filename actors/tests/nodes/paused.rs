@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use slipgate_actors::scene::{AskScene, Question, SpawnOrder};
 use slipgate_cluster::Now;
-use slipgate_entity::game::Data;
-use slipgate_entity::{OnlineId, PlayerId, RangeId, SceneId};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
@@ -28,14 +27,7 @@ async fn a_spawn_that_meets_the_end_of_the_lease_waits_for_the_next_one() {
 
     node.post.lease().end();
     let (reply, mut spawned) = oneshot::channel();
-    scene.tell(AskScene(Question::Spawn(SpawnOrder {
-        type_name: "walker".to_owned(),
-        data: Data::default(),
-        label: None,
-        persist: None,
-        player: PlayerId::NONE,
-        reply,
-    })));
+    scene.tell(AskScene(Question::Spawn(SpawnOrder::of("walker", reply))));
     assert_eq!(ask(&scene, Question::Census).await.entities, 0, "looking takes no lease");
     assert!(spawned.try_recv().is_err(), "nothing is spawned without a lease");
     node.post.lease().prolong(Now(u64::MAX));

@@ -68,7 +68,7 @@ fn name(text: &str) -> TypeName {
 
 async fn spawn(cluster: &Cluster, at: usize) -> OnlineId {
     let data = Data::default().with("hero", serde_json::json!({ "percent": 7, "title": "brave" }));
-    let order = |reply| Question::Spawn(SpawnOrder { type_name: "hero".to_owned(), data, label: None, reply });
+    let order = |reply| Question::Spawn(SpawnOrder { data, ..SpawnOrder::of("hero", reply) });
     ask(&cluster.nodes[at].scene(), order).await.expect("room and an id")
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use slipgate_actors::mailbox::Mailbox;
-use slipgate_actors::scene::{Question, SceneActor, SpawnOrder};
+use slipgate_actors::scene::{Question, SceneActor, SpawnOrder, Which};
 use slipgate_cluster::message::{Control, Message as Said};
 use slipgate_cluster::moves::Outcome;
 use slipgate_cluster::{Envelope, Own, Place, Port, Record, Session};
@@ -165,8 +165,7 @@ impl Flock {
 
 async fn spawn_at(scene: &Mailbox<SceneActor>, type_name: &str, (x, y): (i32, i32)) -> OnlineId {
     let data = Data::default().with(type_name, serde_json::json!({ "at": { "x": x, "y": y } }));
-    let type_name = type_name.to_owned();
-    let order = |reply| Question::Spawn(SpawnOrder { type_name, data, label: None, reply });
+    let order = |reply| Question::Spawn(SpawnOrder { data, ..SpawnOrder::of(type_name, reply) });
     ask(scene, order).await.expect("room and an id")
 }
 
@@ -179,7 +178,7 @@ async fn await_gone(scene: &Mailbox<SceneActor>, entity: OnlineId) {
 async fn await_heads(scene: &Mailbox<SceneActor>) {
     let grown = async {
         loop {
-            let rows = ask(scene, |reply| Question::List { matching: None, limit: 10, reply }).await;
+            let rows = ask(scene, |reply| Question::List { which: Which::All, limit: 10, reply }).await;
             let heads = rows.iter().filter(|row| row.stand.identity.label.as_deref() == Some("head"));
             if heads.count() == 2 {
                 return;
