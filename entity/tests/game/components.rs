@@ -113,6 +113,8 @@ fn a_component_whose_init_says_no_is_not_added_and_nothing_of_it_follows() {
     let error = stage.turn(|world, effects| ann.add(Sulky {}, world, effects)).expect_err("it sulks");
     assert_eq!(error.to_string(), "the component sulky says: I do not want to");
     assert_eq!((names(&ann), stage.effects()), (vec!["player", "health"], vec![]));
+    let howl = super::types::Howl { pitch: 1 };
+    assert!(stage.call(&mut ann, Caller::Tool, &howl).is_err(), "what it added took that, and is gone");
 }
 
 #[test]

@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-data! { Unversioned {} Forgetful {} Named {} Named2 {} Bad {} Loop1 {} Loop2 {} Kind1 {} Kind2 {} Twice {} Gap {} Both {} Echo {} Echo2 {} Old {} }
+data! { Captain {} Unread {} Unversioned {} Forgetful {} Named {} Named2 {} Bad {} Loop1 {} Loop2 {} Kind1 {} Kind2 {} Twice {} Gap {} Both {} Echo {} Echo2 {} Old {} }
 message!(Echo, "echo", ());
 message!(Echo2, "echo", ());
 impl Behaviour for Named {}
@@ -180,6 +180,9 @@ part!(Named2, "named");
 part!(Bad, "Not-A-Name");
 part!(Twice, "twice");
 part!(Gap, "gap", VERSION = 3);
+part!(Unread, "unread");
+impl Behaviour for Unread {}
+impl Component for Unread {}
 part!(Unversioned, "unversioned", VERSION = 0);
 part!(Forgetful, "forgetful", PERSISTENT = &["home"], FIELDS = &[slipgate_entity::game::Field::new("name", "String")]);
 impl Behaviour for Unversioned {}
@@ -196,6 +199,16 @@ entity!(Loop1, "loop1", Loop2);
 entity!(Loop2, "loop2", Loop1);
 entity!(Kind1, "kind1", (), CLIENT_KIND: Option<u8> = Some(4));
 entity!(Kind2, "kind2", (), CLIENT_KIND: Option<u8> = Some(4));
+part!(Captain, "captain");
+impl Behaviour for Captain {}
+impl Entity for Captain {
+    type Parent = Player;
+    fn components(list: &mut ComponentList) {
+        list.with::<Named>();
+        list.with::<Health>();
+        list.with::<Unread>();
+    }
+}
 impl Entity for Both {
     type Parent = ();
     fn components(list: &mut ComponentList) {
@@ -224,6 +237,13 @@ fn all_that_is_wrong_is_told_at_once_with_the_names_of_it() {
     ] {
         assert!(text.contains(expected), "{expected:?} is not in:\n{text}");
     }
+}
+
+#[test]
+fn components_of_the_types_above_come_first_and_each_comes_once() {
+    let types = Types::builder().entity::<Captain>().build().expect("nothing is wrong");
+    let captain = types.create("captain", identity(1), &Data::default()).expect("it is no abstract type");
+    assert_eq!(captain.parts().map(|(name, _)| name).collect::<Vec<_>>(), ["captain", "health", "named", "unread"]);
 }
 
 #[test]
