@@ -10,11 +10,16 @@
 //! struct __Mirror { hp: u32, #[serde(skip)] seen: u8 }
 //! ```
 //!
+//! Where the type of a field has no bytes, that is said once, at the field: a constant knows it, and has serde look at
+//! stand-ins, with which it has no quarrel. They never run.
+//!
 //! Keeps: fields travel in the order in which they are written; a struct without fields is `{}` in JSON, however it
 //! is written.
 //! Leaves out: what the fields' types do to become bytes; serde asks them.
 
-use proc_macro2::TokenStream;
+use std::mem;
+
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Fields, FieldsNamed, Generics, Visibility, parse_quote};
@@ -35,8 +40,8 @@ pub(crate) enum Missing {
 pub(crate) fn serde(input: &DeriveInput, options: &Options, missing: Missing) -> syn::Result<TokenStream> {
     let private = options.private();
     let serde = quote!(#private::serde);
-    let mirror = mirror(input, options.attribute)?;
-    let (ident, generics) = (&input.ident, &mirror.generics);
+    let mut mirror = mirror(input, options.attribute)?;
+    let (ident, generics) = (&input.ident, &input.generics);
     let (_, arguments, _) = generics.split_for_impl();
     let remote = ident.to_string();
     let serde_text = serde.to_string();
@@ -50,36 +55,103 @@ pub(crate) fn serde(input: &DeriveInput, options: &Options, missing: Missing) ->
     let (deserialize_impl, _, deserialize_where) = deserialize_generics.split_for_impl();
     let mirror_path = quote!(<__Mirror #arguments>);
 
-    let travelling = travelling(&mirror, &private);
+    let Own { beside, remote_type, own, lend, take } = if generics.params.is_empty() {
+        Own::checked(ident, &mut mirror, &private)
+    } else {
+        Own::unchecked(&quote!(#ident #arguments))
+    };
     // Serde's remote derive reads the mirror's fields by their names and never makes one; whether a compiler calls that
     // dead depends on the shape, so that `expect` would fail for some.
     Ok(quote! {
-        #travelling
+        #beside
+        const _: () = {
+            #remote_type
 
-        #[derive(#serde::Serialize, #serde::Deserialize)]
-        #[serde(remote = #remote, crate = #serde_text, #default #bounds, deny_unknown_fields)]
-        #[allow(dead_code)]
-        #mirror
+            #[derive(#serde::Serialize, #serde::Deserialize)]
+            #[serde(remote = #remote, crate = #serde_text, #default #bounds, deny_unknown_fields)]
+            #[allow(dead_code)]
+            #mirror
 
-        #[automatically_derived]
-        impl #serialize_impl #serde::Serialize for #ident #arguments #serialize_where {
-            fn serialize<__S: #serde::Serializer>(
-                &self,
-                serializer: __S,
-            ) -> ::core::result::Result<__S::Ok, __S::Error> {
-                #mirror_path::serialize(self, serializer)
+            #[automatically_derived]
+            impl #serialize_impl #serde::Serialize for #own #serialize_where {
+                fn serialize<__S: #serde::Serializer>(
+                    &self,
+                    serializer: __S,
+                ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                    #mirror_path::serialize(#lend(self), serializer)
+                }
             }
-        }
 
-        #[automatically_derived]
-        impl #deserialize_impl #serde::Deserialize<'__de> for #ident #arguments #deserialize_where {
-            fn deserialize<__D: #serde::Deserializer<'__de>>(
-                deserializer: __D,
-            ) -> ::core::result::Result<Self, __D::Error> {
-                #mirror_path::deserialize(deserializer)
+            #[automatically_derived]
+            impl #deserialize_impl #serde::Deserialize<'__de> for #own #deserialize_where {
+                fn deserialize<__D: #serde::Deserializer<'__de>>(
+                    deserializer: __D,
+                ) -> ::core::result::Result<Self, __D::Error> {
+                    ::core::result::Result::map(#mirror_path::deserialize(deserializer), #take)
+                }
             }
-        }
+        };
     })
+}
+
+/// The type, as the block of its mirror names it.
+struct Own {
+    /// Beside that block, where the type has its own name.
+    beside: TokenStream,
+    /// What has the type's name in it.
+    remote_type: TokenStream,
+    own: TokenStream,
+    /// From a reference to the type to one of that name.
+    lend: TokenStream,
+    /// Back.
+    take: TokenStream,
+}
+
+impl Own {
+    /// A generic type: whether its fields travel depends.
+    fn unchecked(own: &TokenStream) -> Self {
+        let (nothing, itself) = (TokenStream::new(), quote!(::core::convert::identity));
+        Self { beside: nothing.clone(), remote_type: nothing, own: own.clone(), lend: itself.clone(), take: itself }
+    }
+
+    /// Asks each field whether it travels. If one does not, that is the error, and serde is given the mirror itself in
+    /// place of the type, and `()` in place of the field, so that it finds nothing to add.
+    fn checked(ident: &Ident, mirror: &mut DeriveInput, private: &TokenStream) -> Self {
+        let (mut asked, mut all) = (TokenStream::new(), quote!(true));
+        for (number, field) in fields_mut(&mut mirror.data).into_iter().enumerate() {
+            let (stands, answer) = (format_ident!("__Field{number}"), format_ident!("__FIELD_{number}"));
+            let ty = mem::replace(&mut field.ty, parse_quote!(#stands));
+            let is_transient = !field.attrs.is_empty();
+            if is_transient {
+                asked.extend(quote!(type #stands = #ty;));
+                continue;
+            }
+            let question = quote_spanned!(shown_at(ty.span())=> #private::travels::<#ty>());
+            asked.extend(quote! {
+                const _: fn() = || #question;
+                const #answer: bool = #private::Question::<#ty>::TRAVELS;
+                type #stands = <#ty as #private::Stands<{ #answer }, ()>>::Type;
+            });
+            all.extend(quote!(&& #answer));
+        }
+        let stands = quote!(#private::Stands<{ #all }, __Mirror>);
+        Self {
+            // The trait has the constants of those that do not travel; mostly there are none.
+            beside: quote!(#[allow(unused_imports)] use #private::Otherwise as _; type __Own = #ident; #asked),
+            remote_type: quote! {
+                type #ident = <__Own as #stands>::Type;
+
+                impl ::core::default::Default for __Mirror {
+                    fn default() -> Self {
+                        ::core::unreachable!()
+                    }
+                }
+            },
+            own: quote!(__Own),
+            lend: quote!(<__Own as #stands>::lend),
+            take: quote!(<__Own as #stands>::take),
+        }
+    }
 }
 
 /// The type under another name, with nothing but what serde must know.
@@ -118,16 +190,12 @@ fn strip(field: &mut Field, attribute: &str) -> syn::Result<()> {
     Ok(())
 }
 
-/// Asks the types of the fields whether they travel, before serde does. In a generic type that depends.
-fn travelling(mirror: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
-    let fields: Vec<_> = match &mirror.data {
-        Data::Struct(data) => data.fields.iter().collect(),
-        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+fn fields_mut(data: &mut Data) -> Vec<&mut Field> {
+    match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Enum(data) => data.variants.iter_mut().flat_map(|variant| &mut variant.fields).collect(),
         Data::Union(_) => Vec::new(),
-    };
-    let types = fields.iter().filter(|field| field.attrs.is_empty()).map(|field| &field.ty);
-    let questions = types.map(|ty| quote_spanned!(shown_at(ty.span())=> #private::travels::<#ty>();));
-    mirror.generics.params.is_empty().then(|| quote!(const _: fn() = || { #(#questions)* };))
+    }
 }
 
 fn has_fields(data: &Data) -> bool {

@@ -54,6 +54,19 @@ enum Step {
     Last = 9,
 }
 
+type Branches = Vec<Tree>;
+
+#[derive(State, PartialEq, Debug)]
+struct Tree {
+    branches: Branches,
+    forest: Option<Box<Forest>>,
+}
+
+#[derive(State, PartialEq, Debug)]
+enum Forest {
+    Of(Vec<Tree>),
+}
+
 #[derive(State, PartialEq, Default, Debug)]
 struct Unit;
 
@@ -112,6 +125,13 @@ fn enums_tuples_generic_and_nested_states_come_back() {
     assert_eq!(moved(&Stance::Standing), Stance::Standing);
     assert_eq!([Step::First, Step::Last].map(|step| bytes(&step)), [[0], [1]]);
     assert_eq!(Pair::<u8, 3>::LENGTH, 3);
+}
+
+#[test]
+fn a_state_may_hold_others_of_its_kind_by_another_name_or_by_way_of_another_type() {
+    let leaf = || Tree { branches: Vec::new(), forest: None };
+    let tree = Tree { branches: vec![leaf()], forest: Some(Box::new(Forest::Of(vec![leaf(), leaf()]))) };
+    assert_eq!(moved(&tree), tree);
 }
 
 #[test]
