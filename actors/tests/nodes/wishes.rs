@@ -108,17 +108,18 @@ async fn a_timer_that_is_cancelled_does_not_come() {
 }
 
 #[actix_rt::test]
-async fn who_is_spawned_by_one_that_is_despawned_lives() {
+async fn who_is_spawned_by_one_that_is_despawned_lives_and_its_last_words_are_heard() {
     let flock = Flock::start().await;
     let scene = flock.node.scene(THERE);
     let hydra = spawn(&scene, "hydra").await;
     let gone = ask(&scene, |reply| Question::Despawn { entity: hydra, reply }).await;
     gone.expect("it lived there");
     await_heads(&scene).await;
+    assert_eq!(HEARD.take(), [flock.stranger], "it speaks before its heads are there");
 }
 
 #[actix_rt::test]
-async fn who_is_spawned_by_one_that_is_taken_away_lives() {
+async fn who_is_spawned_by_one_that_is_taken_away_lives_and_its_last_words_are_not_heard() {
     let flock = Flock::start().await;
     let scene = flock.node.scene(THERE);
     let hydra = spawn(&scene, "hydra").await;
@@ -131,6 +132,7 @@ async fn who_is_spawned_by_one_that_is_taken_away_lives() {
     flock.node.post.send(vec![Envelope { from, to: Own::new(me(), THERE).into(), message }]);
     await_heads(&scene).await;
     assert!(!ask(&scene, |reply| Question::Has { entity: hydra, reply }).await, "its home says that it is elsewhere");
+    assert_eq!(HEARD.take(), [], "it may be saying something else there");
 }
 
 /// A bird and those around it in one scene, and a stranger in another.
@@ -361,7 +363,7 @@ impl Stone {
     }
 }
 
-/// Grows two heads where it goes.
+/// Grows two heads where it goes, and says so.
 #[derive(Debug, Default, Entity)]
 #[entity(crate = "slipgate_entity")]
 struct Hydra {}
@@ -373,5 +375,6 @@ impl Hydra {
         for _ in 0..2 {
             cx.spawn(Spawn::of::<Stone>().label("head"));
         }
+        cx.send_scene(Heard {});
     }
 }
