@@ -51,6 +51,7 @@ use crate::bounds::QUESTIONS_WAITING;
 use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;
 use crate::pace::Pace;
+use crate::view::Home;
 use crate::{Epoch, Now, Own, Place, Record, Session, View};
 
 /// The records of this session's ranges.
@@ -241,7 +242,13 @@ impl Directory {
         self.answer(from, entity, nonce, out);
     }
 
+    /// A range is granted to this session. The grant may come late: after the view that says that the range has been passed
+    /// on. Nothing is issued then, as the next home has asked every scene, or is about to.
     fn open(&mut self, range: RangeId) {
+        let is_first = |home: &Home| home.session == self.me && home.term == 0;
+        if !self.view.homes.get(&range).is_none_or(is_first) {
+            return;
+        }
         if let Entry::Vacant(term) = self.held.entry(range) {
             term.insert(0);
             self.ranges.insert(range, Records::issued(range));

@@ -31,6 +31,22 @@ fn directory() -> Directory {
     directory
 }
 
+#[test]
+fn a_range_whose_grant_comes_after_it_was_passed_on_is_never_issued() {
+    let me = Session::new(9, 1);
+    let passed = |home: Home, version| {
+        let homes = [(RANGE, home)].into();
+        Input::View(Arc::new(View { version, homes, ..View::default() }))
+    };
+    let first = Home::first(RANGE, me);
+    for (home, is_issued) in [(first, true), (first.passed_to(Session::new(8, 1)).expect("terms are left"), false)] {
+        let mut directory = Directory::new(me);
+        directory.handle(passed(home, 1), Now(0), &mut Vec::new());
+        directory.handle(Input::Opened { range: RANGE }, Now(0), &mut Vec::new());
+        assert_eq!(directory.issues(RANGE), is_issued, "{home:?}");
+    }
+}
+
 fn ask(directory: &mut Directory, from: Own, control: Control) -> Vec<(Place, Record)> {
     let mut out = Vec::new();
     directory.handle(Input::Heard { from: from.into(), control }, Now(0), &mut out);
