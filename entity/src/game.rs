@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `part` | what entities are made of: own part and components |
 //! | `behaviour` | what a part does: hooks, and when they run |
-//! | `message`, `dispatch` | messages, their bytes, and how they come to handlers |
+//! | `message`, `envelope`, `dispatch` | messages, their bytes, and how they come to handlers |
 //! | `types`, `register` | the types of a node, and how they register themselves |
 //! | `body` | an entity: parts, flags, timers and asks; its turns |
 //! | `context`, `effect`, `world` | what a handler sees, what it can ask for, where it is |
@@ -28,6 +28,7 @@ mod dispatch;
 #[doc(hidden)]
 pub mod doc;
 mod effect;
+mod envelope;
 mod erased;
 mod flags;
 mod message;
@@ -47,12 +48,10 @@ pub use self::context::Context;
 pub use self::data::{Data, ParseDataError};
 pub use self::dispatch::Handlers;
 pub use self::effect::{Audience, Effect, Level, SceneRef, Spawn};
+pub use self::envelope::{ASK_BYTES, asking, panicked, payload, reply, without_answer};
 pub use self::erased::Hook;
 pub use self::flags::Flags;
-pub use self::message::{
-    ASK_BYTES, Answered, AskError, AskId, Caller, Callers, Fate, Message, Reply, Returned, Tag, asking, panicked,
-    payload, reply, without_answer,
-};
+pub use self::message::{Answered, AskError, AskId, Caller, Callers, Fate, Message, Reply, Returned, Tag};
 pub use self::number::{PartCell, PartNumber};
 pub use self::part::{Component, ComponentList, Entity, Field, Lineage, Part, Position};
 pub use self::register::Registration;

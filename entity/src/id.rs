@@ -155,6 +155,18 @@ impl fmt::Display for EntityId {
 /// A slot and its generation in eight bytes, valid in one runtime of one process.
 ///
 /// For hot paths: one array access and one comparison, as neither side of it can be 0.
+///
+/// ```
+/// use slipgate_entity::{LookupError, Runtime, SceneId};
+///
+/// let mut runtime = Runtime::new(SceneId(1));
+/// let ann = runtime.spawn("ann")?;
+/// let local = ann.local().expect("a slot");
+/// assert_eq!((size_of_val(&local), runtime.get_local(local)), (8, Ok(&"ann")));
+/// runtime.despawn(ann).expect("ann lives");
+/// assert_eq!(runtime.get_local(local), Err(LookupError::NotFound));
+/// # Ok::<(), slipgate_entity::SlotsExhausted<&str>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId {
     generation: NonZeroU32,

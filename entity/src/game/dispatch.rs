@@ -17,8 +17,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::context::Context;
+use super::envelope::{self, Form};
 use super::erased::{AnyPart, downcast_mut};
-use super::message::{self, Answered, AskError, AskId, Callers, Form, Message, Tag};
+use super::message::{Answered, AskError, AskId, Callers, Message, Tag};
 use super::part::{Field, Part};
 use crate::codec;
 
@@ -98,7 +99,7 @@ impl<P: Part> Handlers<P> {
             let message = codec::decode_part::<M>(arguments).map_err(|error| text_of(&error))?;
             let answer = handler(own(part), message, cx);
             if let Some(id) = ask {
-                cx.reply(message::write(Form::Answer(id), const { Tag::of(M::NAME) }, &answer));
+                cx.reply(envelope::write(Form::Answer(id), const { Tag::of(M::NAME) }, &answer));
             }
             Ok(())
         });
@@ -185,7 +186,7 @@ fn parse<M: Message>(arguments: &str) -> Result<Vec<u8>, String> {
         let is_empty = arguments.trim() == "{}";
         is_empty.then(|| serde_json::from_str("null").ok()).flatten().ok_or(error)
     });
-    parsed.map(|message| message::payload(&message)).map_err(|error| error.to_string())
+    parsed.map(|message| envelope::payload(&message)).map_err(|error| error.to_string())
 }
 
 fn describe<M: Message>(answer: &[u8]) -> Result<Value, String> {

@@ -34,7 +34,8 @@ use thiserror::Error;
 
 use super::data::did_you_mean;
 use super::dispatch::{Handler, MessageInfo};
-use super::message::{Envelope, Form, Tag};
+use super::envelope::{Envelope, Form};
+use super::message::Tag;
 use super::number::PartNumber;
 use super::part::Entity;
 use super::register::Registration;

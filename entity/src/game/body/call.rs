@@ -11,8 +11,9 @@ use crate::codec;
 use crate::game::behaviour::ReturnedMessage;
 use crate::game::dispatch::Handler;
 use crate::game::effect::Effect;
+use crate::game::envelope::{Envelope, Form, write};
 use crate::game::erased::Hook;
-use crate::game::message::{AskError, AskId, Caller, Envelope, Form, Returned, Tag, write};
+use crate::game::message::{AskError, AskId, Caller, Returned, Tag};
 use crate::game::types::{TypeInfo, Types};
 use crate::game::world::{Moment, World};
 
