@@ -1,10 +1,11 @@
 //! How often the rare things happened: a simulation that never meets them proves nothing about them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Counts by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub struct Tally {
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -13,37 +14,54 @@ impl Tally {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds what another has counted.
+    pub fn add(&mut self, other: &Self) {
         for (what, count) in &other.counts {
             *self.counts.entry(what).or_default() += count;
         }
     }
 
-    /// Those of `RARE` that never happened.
-    pub(crate) fn missing(&self) -> Vec<&'static str> {
+    /// Those of the rare things that never happened.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'static str> {
         RARE.iter().copied().filter(|what| !self.counts.contains_key(what)).collect()
     }
 }
 
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.counts.iter().try_for_each(|(what, count)| writeln!(f, "{count:>12}  {what}"))
+    }
+}
+
 /// What a run over enough seeds must have met.
-const RARE: [&str; 34] = [
+const RARE: &[&str] = &[
     "adopted streams",
+    "applied",
+    "bequeathed",
+    "bounced",
+    "busy",
     "cancelled",
-    "closed",
+    "clock jumped",
+    "crashed",
     "dead answers",
+    "despawn undecided",
     "despawned",
-    "duplicates dropped",
-    "give-ups lost",
-    "give-ups won",
-    "messages applied",
+    "hand-over cut short",
+    "handed over",
+    "home unreachable",
+    "lost by name",
+    "manager crashed",
     "messages handed on",
-    "messages renumbered",
     "moved",
-    "moved on before the source knew",
     "moved together",
-    "no company",
+    "named by a witness",
     "node lost",
+    "parted",
+    "rebuilding",
+    "rebuilt",
     "redirects",
+    "refused: already there",
     "refused: busy",
     "refused: by itself",
     "refused: companion",
@@ -56,9 +74,15 @@ const RARE: [&str; 34] = [
     "said directly, then numbered",
     "spawn refused",
     "stayed together",
+    "stopped",
     "straight back",
     "streams closed",
+    "streams reset",
+    "superseded",
     "timed out",
+    "told lost",
     "undecided",
-    "undecided, then moved",
+    "undecided, then decided",
+    "unknown",
+    "verdict on one that is there",
 ];

@@ -1,0 +1,46 @@
+//! Whole clusters in one thread, each from one seed: the machines that ship, with the manager and its disk, on a network that
+//! loses, doubles, delays, reorders and is cut, with processes that stop, crash and come back, and clocks that jump.
+//!
+//! ```text
+//! seed ──> plan: sizes, bounds, faults      script: who talks, moves, spawns, dies, when
+//!                    │                          │
+//!                    v                          v
+//!                cluster: a tick, then the acts of the tick ... then rest: all is whole, everything must be answered
+//!                    │
+//!                    v
+//!                invariants, at each step and at rest ──> violation: replay, cut the script short, tell the story
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | `plan` | the shape of a seed's cluster, and its script |
+//! | `cluster`, `life`, `links`, `network`, `seat` | the simulated world |
+//! | `turns`, `scenes`, `stage` | the shells of the machines |
+//! | `mischief`, `rest` | the two phases |
+//! | `history`, `invariants` | what really happened, and what must be true of it |
+//! | `story` | how a violation is cut short and told |
+//!
+//! Keeps: one seed is one run, byte for byte, on every machine.
+//! Leaves out: bytes on wires, sockets, files, threads, which are for tests of real processes; how long anything takes
+//! but for the deadlines of the machines.
+
+mod cluster;
+mod dice;
+mod history;
+mod invariants;
+mod life;
+mod links;
+mod mischief;
+mod network;
+mod plan;
+mod rest;
+mod scenes;
+mod seat;
+mod stage;
+mod story;
+mod tally;
+mod turns;
+mod walker;
+
+pub use story::{Run, Story, Violation, replay, run, shorten};
+pub use tally::Tally;

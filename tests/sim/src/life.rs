@@ -1,0 +1,83 @@
+//! A node: a machine with a clock, and the lives that it leads one after the other.
+
+use slipgate_cluster::directory::Directory;
+use slipgate_cluster::manager::Ticket;
+use slipgate_cluster::member::{Member, Welcome};
+use slipgate_cluster::range::RangeStock;
+use slipgate_cluster::router::Router;
+use slipgate_cluster::{Limits, Now, Place, Port, Session};
+
+use crate::network::NodeIndex;
+
+/// Index of a life among all lives of the cluster.
+pub(crate) type LifeIndex = usize;
+
+/// What a node is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// Its process is gone; it starts again then.
+    Down { until: Now },
+    /// It asks to join, and once more if it has not heard by then.
+    Joining { ticket: Ticket, asked: Now, again_at: Now },
+    /// It leads a life.
+    Living(LifeIndex),
+}
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) doing: Doing,
+    /// How far its clock is ahead.
+    pub(crate) ahead_us: u64,
+    /// Its process is stopped until then.
+    pub(crate) stopped_until: Now,
+    /// The highest range that it ever heard of.
+    pub(crate) seen: Option<slipgate_entity::RangeId>,
+}
+
+/// A session of a node, apart from its scenes.
+#[derive(Debug)]
+pub(crate) struct Life {
+    pub(crate) session: Session,
+    pub(crate) node: NodeIndex,
+    pub(crate) member: Member,
+    pub(crate) directory: Directory,
+    pub(crate) stock: RangeStock,
+    pub(crate) router: Router,
+    /// Messages of streams that its router went on with, all in all: they were accepted elsewhere.
+    pub(crate) adopted: usize,
+    pub(crate) is_retiring: bool,
+    /// Its process is gone, or it was told that it is over.
+    pub(crate) is_gone: bool,
+    /// Whether what it held was noted as touched: it is gone, or there was a verdict on it.
+    pub(crate) is_mourned: bool,
+    pub(crate) directory_view: u64,
+    pub(crate) router_view: u64,
+}
+
+impl Life {
+    pub(crate) fn new(node: NodeIndex, welcome: Welcome, limits: Limits, seed: u64) -> Self {
+        let session = welcome.session;
+        Self {
+            session,
+            node,
+            member: Member::new(welcome),
+            directory: Directory::new(session).with_page(PAGE),
+            stock: RangeStock::new(session, seed),
+            router: Router::new(Place { session, port: Port::Router(0) }, limits),
+            adopted: 0,
+            is_retiring: false,
+            is_gone: false,
+            is_mourned: false,
+            directory_view: 0,
+            router_view: 0,
+        }
+    }
+
+    pub(crate) fn place(&self, port: Port) -> Place {
+        Place { session: self.session, port }
+    }
+}
+
+/// Records in a page that is handed over: a node has a few entities.
+const PAGE: usize = 2;

@@ -1,0 +1,180 @@
+//! The network between nodes: it may lose, double, delay and reorder whatever it is given, and be cut, one way too.
+//!
+//! Each way from one node to another has chance of its own, so that one message more on one of them disturbs no other.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use slipgate_cluster::manager::{JoinReply, JoinRequest, Ticket};
+use slipgate_cluster::message::Message;
+use slipgate_cluster::{Envelope, Now};
+
+use crate::dice::Dice;
+
+/// How bad it is; chances per mille.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Faults {
+    pub(crate) lost: u64,
+    pub(crate) doubled: u64,
+    pub(crate) late: u64,
+    /// Longest delay of a late message, in microseconds.
+    pub(crate) late_us: u64,
+}
+
+impl Faults {
+    /// How bad it is in one seed's cluster: each kind gets its turn.
+    pub(crate) fn drawn(dice: &mut Dice) -> Self {
+        let mut one_of = |values: &[u64]| *dice.pick(values).expect("there are values");
+        Self {
+            lost: one_of(&[0, 10, 100, 300]),
+            doubled: one_of(&[0, 50, 200]),
+            late: one_of(&[0, 50, 300]),
+            late_us: one_of(&[10_000, 100_000, 2_000_000]),
+        }
+    }
+}
+
+/// Number of a node: its index among the nodes of the cluster, whatever life it is in.
+pub(crate) type NodeIndex = usize;
+
+/// What travels.
+#[derive(Clone, Debug)]
+pub(crate) enum Load {
+    Mail(Envelope),
+    /// A node asks to join.
+    Join {
+        ticket: Ticket,
+        request: JoinRequest,
+    },
+    /// And is answered.
+    Welcome {
+        ticket: Ticket,
+        reply: JoinReply,
+    },
+}
+
+impl Load {
+    /// Whether it is about entities: nodes and the manager always talk.
+    pub(crate) fn is_of_entities(&self) -> bool {
+        match self {
+            Self::Mail(envelope) => !matches!(envelope.message, Message::Manager(_)),
+            Self::Join { .. } | Self::Welcome { .. } => false,
+        }
+    }
+}
+
+/// Something on its way to a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Parcel {
+    pub(crate) at: Now,
+    sent: u64,
+    pub(crate) from: NodeIndex,
+    pub(crate) to: NodeIndex,
+    pub(crate) load: Load,
+}
+
+impl PartialEq for Parcel {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Parcel {}
+
+impl PartialOrd for Parcel {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// By when they arrive; what was sent first goes first.
+impl Ord for Parcel {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.at, self.sent).cmp(&(other.at, other.sent))
+    }
+}
+
+/// One way from one node to another.
+#[derive(Debug)]
+struct Way {
+    dice: Dice,
+    cut_until: Now,
+}
+
+/// What is on the way.
+#[derive(Debug)]
+pub(crate) struct Network {
+    faults: Faults,
+    nodes: usize,
+    ways: Vec<Way>,
+    sent: u64,
+    on_the_way: BinaryHeap<Reverse<Parcel>>,
+}
+
+impl Network {
+    pub(crate) fn new(nodes: usize, faults: Faults, mut dice: Dice) -> Self {
+        let ways = (0..nodes * nodes).map(|_| Way { dice: dice.child(), cut_until: Now(0) }).collect();
+        Self { faults, nodes, ways, sent: 0, on_the_way: BinaryHeap::new() }
+    }
+
+    pub(crate) fn send(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
+        let Self { faults, nodes, ways, .. } = self;
+        let way = &mut ways[from * *nodes + to];
+        if now < way.cut_until || way.dice.chance(faults.lost) {
+            return;
+        }
+        let copies = if way.dice.chance(faults.doubled) { 2 } else { 1 };
+        for _ in 1..copies {
+            self.put(from, to, load.clone(), now);
+        }
+        self.put(from, to, load, now);
+    }
+
+    fn put(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
+        let Faults { late, late_us, .. } = self.faults;
+        let dice = &mut self.ways[from * self.nodes + to].dice;
+        let delay = if dice.chance(late) { dice.within(2_000..late_us) } else { dice.within(100..2_000) };
+        self.post(Parcel { at: Now(now.0 + delay), sent: 0, from, to, load });
+    }
+
+    /// What has come waits, for somebody who does not look.
+    pub(crate) fn keep(&mut self, parcel: Parcel, until: Now) {
+        self.post(Parcel { at: until, ..parcel });
+    }
+
+    fn post(&mut self, parcel: Parcel) {
+        self.sent += 1;
+        self.on_the_way.push(Reverse(Parcel { sent: self.sent, ..parcel }));
+    }
+
+    /// The next that arrives by `until`.
+    pub(crate) fn take(&mut self, until: Now) -> Option<Parcel> {
+        let Reverse(first) = self.on_the_way.peek()?;
+        if first.at > until {
+            return None;
+        }
+        self.on_the_way.pop().map(|Reverse(parcel)| parcel)
+    }
+
+    /// Nothing passes from one node to another for a while.
+    pub(crate) fn cut(&mut self, from: NodeIndex, to: NodeIndex, until: Now) {
+        let way = &mut self.ways[from * self.nodes + to];
+        way.cut_until = way.cut_until.max(until);
+    }
+
+    /// Whether nodes reach each other, both ways.
+    pub(crate) fn is_whole(&self, one: NodeIndex, other: NodeIndex, now: Now) -> bool {
+        [(one, other), (other, one)].iter().all(|(from, to)| now >= self.ways[from * self.nodes + to].cut_until)
+    }
+
+    /// From here on everything arrives once and soon; what is late already stays late.
+    pub(crate) fn heal(&mut self) {
+        self.faults = Faults::default();
+        self.ways.iter_mut().for_each(|way| way.cut_until = Now(0));
+    }
+
+    /// How many are on their way of those that count.
+    pub(crate) fn on_the_way(&self, counts: impl Fn(&Load) -> bool) -> u64 {
+        self.on_the_way.iter().filter(|Reverse(parcel)| counts(&parcel.load)).count() as u64
+    }
+}

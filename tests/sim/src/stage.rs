@@ -1,0 +1,64 @@
+//! The shell around a scene: it keeps the bodies.
+
+use std::collections::BTreeMap;
+
+use slipgate_cluster::Own;
+use slipgate_cluster::scene::{Input, Route, Scene, Settings};
+use slipgate_entity::OnlineId;
+
+use crate::life::LifeIndex;
+use crate::walker::Walker;
+
+/// A scene with its bodies.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) scene: Scene,
+    pub(crate) life: LifeIndex,
+    pub(crate) bodies: BTreeMap<OnlineId, Walker>,
+    /// Copies decoded and not installed, and where they came from.
+    pub(crate) aside: BTreeMap<OnlineId, (Walker, Own)>,
+    /// Where entities that are frozen here are to go.
+    pub(crate) leaving: BTreeMap<OnlineId, Own>,
+    /// Entities that take turns here, as of the last step.
+    pub(crate) active: Vec<OnlineId>,
+    /// What the node itself said while it had no lease.
+    pub(crate) deferred: Vec<Input>,
+    /// Of the view that the machine has.
+    pub(crate) view_version: u64,
+}
+
+impl Stage {
+    pub(crate) fn new(life: LifeIndex, settings: Settings) -> Self {
+        Self {
+            scene: Scene::new(settings),
+            life,
+            bodies: BTreeMap::new(),
+            aside: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            active: Vec::new(),
+            deferred: Vec::new(),
+            view_version: 0,
+        }
+    }
+
+    pub(crate) fn me(&self) -> Own {
+        self.scene.me()
+    }
+
+    /// Looks who takes turns now; tells whether that has changed.
+    pub(crate) fn look(&mut self) -> bool {
+        let here = Route::Owner(self.me());
+        let is_active = |entity: &OnlineId| self.scene.route(*entity) == here;
+        let before = &self.active;
+        let mut same = 0;
+        let is_same = self.scene.entities().filter(is_active).all(|entity| {
+            same += 1;
+            before.get(same - 1) == Some(&entity)
+        });
+        if is_same && same == before.len() {
+            return false;
+        }
+        self.active = self.scene.entities().filter(is_active).collect();
+        true
+    }
+}
