@@ -19,6 +19,7 @@ use crate::history::History;
 use crate::invariants::{Verdict, one_active_owner};
 use crate::life::{Doing, Life, LifeIndex, Node};
 use crate::links::Links;
+use crate::mutant::Mutant;
 use crate::network::{Load, Network, NodeIndex, Parcel};
 use crate::plan::Plan;
 use crate::seat::Seat;
@@ -68,7 +69,7 @@ impl Cluster {
             nodes,
             lives: Vec::new(),
             stages: Vec::new(),
-            seat: Seat::new(plan.waits),
+            seat: Seat::new(plan.waits, plan.mutant),
             network: Network::new(count, plan.faults, dice.child()),
             links: Links::new(count),
             history: History::default(),
@@ -94,7 +95,8 @@ impl Cluster {
     /// Whether a life may act: it is there, and has a lease.
     pub(crate) fn may_act(&self, life: LifeIndex) -> bool {
         let Life { is_gone, member, node, .. } = &self.lives[life];
-        !is_gone && !member.lease_left(self.clock(*node)).is_zero()
+        let has_lease = !member.lease_left(self.clock(*node)).is_zero();
+        !is_gone && (has_lease || self.is(Mutant::ActsWithoutLease))
     }
 
     pub(crate) fn life_of(&self, session: Session) -> Option<LifeIndex> {

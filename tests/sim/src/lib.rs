@@ -18,6 +18,7 @@
 //! | `turns`, `scenes`, `stage` | the shells of the machines |
 //! | `mischief`, `rest` | the two phases |
 //! | `history`, `invariants` | what really happened, and what must be true of it |
+//! | `mutant` | rules that are broken on purpose |
 //! | `story` | how a violation is cut short and told |
 //!
 //! Keeps: one seed is one run, byte for byte, on every machine.
@@ -31,6 +32,7 @@ mod invariants;
 mod life;
 mod links;
 mod mischief;
+mod mutant;
 mod network;
 mod plan;
 mod rest;
@@ -42,5 +44,6 @@ mod tally;
 mod turns;
 mod walker;
 
-pub use story::{Run, Story, Violation, replay, run, shorten};
+pub use mutant::Mutant;
+pub use story::{Run, Story, Violation, replay, run, run_mutant, shorten};
 pub use tally::Tally;

@@ -49,7 +49,8 @@ fn main() -> io::Result<ExitCode> {
                 ExitCode::SUCCESS
             }
             Some(story) => {
-                writeln!(out, "{story}")?;
+                story.violation.trace.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+                writeln!(io::stderr(), "{story}")?;
                 ExitCode::FAILURE
             }
         });

@@ -10,6 +10,7 @@ use slipgate_cluster::Limits;
 use slipgate_cluster::manager::Waits;
 
 use crate::dice::Dice;
+use crate::mutant::Mutant;
 use crate::network::Faults;
 
 /// What a cluster is made of.
@@ -25,6 +26,8 @@ pub(crate) struct Plan {
     /// How many ticks the faults last.
     pub(crate) ticks: u64,
     pub(crate) script: Vec<Act>,
+    /// A rule that is broken.
+    pub(crate) mutant: Option<Mutant>,
 }
 
 /// Something that happens at a tick.
@@ -100,6 +103,7 @@ impl Plan {
             faults,
             ticks,
             script,
+            mutant: None,
         }
     }
 }

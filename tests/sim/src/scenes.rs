@@ -10,11 +10,17 @@ use slipgate_entity::{OnlineId, Returned};
 
 use crate::cluster::Cluster;
 use crate::history::MoveStory;
+use crate::mutant::Mutant;
 use crate::walker::{Speech, Walker};
 
 impl Cluster {
     /// A message for a scene; its turn may end with it.
     pub(crate) fn tell_scene_of(&mut self, stage: usize, from: Place, message: Message) {
+        if let Message::Data(data) = &message
+            && self.is(Mutant::AcknowledgesWhatItHolds)
+        {
+            self.acknowledge_if_held(stage, data);
+        }
         self.tell_scene(stage, Input::Heard { from, message });
         if self.dice.chance(500) {
             self.tell_scene(stage, Input::Flush);
@@ -196,9 +202,11 @@ impl Cluster {
 
     fn decode(&mut self, stage: usize, entity: OnlineId, prepare: &Arc<Prepare>) {
         let is_readable = self.is_calm || !self.dice.chance(20);
+        let forgets = self.is(Mutant::ForgetsOnTheMove);
         let aside = &mut self.stages[stage].aside;
         let result = if is_readable {
-            aside.insert(entity, (Walker::decode(&prepare.image.body), prepare.from));
+            let body = if forgets { Walker::default() } else { Walker::decode(&prepare.image.body) };
+            aside.insert(entity, (body, prepare.from));
             Ok(())
         } else {
             aside.remove(&entity);

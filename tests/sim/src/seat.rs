@@ -11,6 +11,7 @@ use slipgate_cluster::Now;
 use slipgate_cluster::manager::{Input, Manager, Output, Stored, Ticket, Waits, Write};
 
 use crate::dice::Dice;
+use crate::mutant::Mutant;
 use crate::network::NodeIndex;
 
 /// What the manager has ordered, while its writes are not on disk yet.
@@ -33,10 +34,11 @@ pub(crate) struct Seat {
     /// How long a write takes, in microseconds.
     pub(crate) write_us: u64,
     last_tick: Now,
+    mutant: Option<Mutant>,
 }
 
 impl Seat {
-    pub(crate) fn new(waits: Waits) -> Self {
+    pub(crate) fn new(waits: Waits, mutant: Option<Mutant>) -> Self {
         Self {
             disk: Stored::default(),
             manager: None,
@@ -46,6 +48,7 @@ impl Seat {
             joins: BTreeMap::new(),
             write_us: 0,
             last_tick: Now(0),
+            mutant,
         }
     }
 
@@ -68,6 +71,9 @@ impl Seat {
             && dice.chance(500)
         {
             writes.iter().for_each(|write| self.disk.apply(write));
+        }
+        if self.mutant == Some(Mutant::LosesDisk) {
+            self.disk = Stored::default();
         }
     }
 
@@ -97,7 +103,8 @@ impl Seat {
                 // Ticks that lie far apart tell that the process was stopped.
                 let slept = now.since(self.last_tick);
                 self.last_tick = now;
-                if u128::from(slept) > self.waits.margin.as_micros() {
+                let notices = self.mutant != Some(Mutant::ForgetsThatItSlept);
+                if notices && u128::from(slept) > self.waits.margin.as_micros() {
                     manager.handle(Input::Slept, now, &mut orders);
                 }
             }
@@ -108,9 +115,10 @@ impl Seat {
                 writes.append(more);
                 false
             });
-            if writes.is_empty() {
+            if writes.is_empty() || self.mutant == Some(Mutant::TellsBeforeItWrites) {
                 done.append(&mut orders);
-            } else {
+            }
+            if !writes.is_empty() {
                 self.writing = Some(Writing { done_at: Now(now.0 + self.write_us), writes, orders });
             }
         }

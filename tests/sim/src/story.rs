@@ -7,6 +7,7 @@ use std::sync::Once;
 
 use crate::cluster::Cluster;
 use crate::dice::Dice;
+use crate::mutant::Mutant;
 use crate::plan::Plan;
 use crate::tally::Tally;
 
@@ -48,6 +49,15 @@ pub struct Story {
 /// If a promise is not kept, or a machine finds itself broken.
 pub fn run(seed: u64) -> Result<Run, Violation> {
     attempt(&Plan::drawn(seed), false)
+}
+
+/// Runs a seed with a rule broken.
+///
+/// # Errors
+///
+/// As [`run`]: as is to be hoped, for some seeds.
+pub fn run_mutant(seed: u64, mutant: Mutant) -> Result<Run, Violation> {
+    attempt(&Plan { mutant: Some(mutant), ..Plan::drawn(seed) }, false)
 }
 
 /// Runs a seed, and notes every step.
@@ -165,16 +175,32 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
+/// The acts that are left, what came last, and the violation.
 impl fmt::Display for Story {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { violation, acts: (before, after) } = self;
-        violation.trace.iter().try_for_each(|line| writeln!(f, "{line}"))?;
         writeln!(f, "{after} of {before} acts are enough for it:")?;
+        let last = violation.trace.len().saturating_sub(LAST_LINES);
+        for (number, line) in violation.trace.iter().enumerate() {
+            if number == last {
+                writeln!(f, "in the end:")?;
+            }
+            if number >= last || is_turning_point(line) {
+                writeln!(f, "{line}")?;
+            }
+        }
         violation.fmt(f)
     }
 }
 
+/// Whether a line of a trace is an act, or tells of a life.
+fn is_turning_point(line: &str) -> bool {
+    [" -- ", " starts", " lives as ", " crashes", " is over"].iter().any(|mark| line.contains(mark))
+}
+
 /// Of so many seeds one goes on for two minutes, until all is forgotten.
 const FORGETTING: u64 = 64;
+/// Lines that a story tells of its end.
+const LAST_LINES: usize = 40;
 /// Ticks in which all nodes join.
 const SETTLING: u32 = 60;

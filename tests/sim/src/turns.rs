@@ -14,6 +14,7 @@ use slipgate_entity::OnlineId;
 use crate::cluster::{Cluster, SEAT};
 use crate::invariants::bounded_memory;
 use crate::life::{Doing, Life, LifeIndex};
+use crate::mutant::Mutant;
 use crate::network::{Load, NodeIndex};
 use crate::walker::Speech;
 
@@ -28,7 +29,9 @@ impl Cluster {
             self.tell_stock(life, range::Input::Tick);
         }
         self.tell_directory(life, directory::Input::Tick);
-        self.tell_router(life, router::Input::Tick);
+        if !self.is(Mutant::NeverSendsAgain) {
+            self.tell_router(life, router::Input::Tick);
+        }
         for stage in 0..self.stages.len() {
             if self.stages[stage].life == life {
                 self.tell_scene(stage, slipgate_cluster::scene::Input::Tick);
@@ -247,6 +250,7 @@ impl Cluster {
     fn tell_directory_all(&mut self, life: LifeIndex, input: Option<directory::Input>) {
         let mut out = Vec::new();
         let now = self.clock(self.lives[life].node);
+        let input = input.map(|input| self.bend(life, input));
         let at = &mut self.lives[life];
         let view = at.member.view();
         if view.version > at.directory_view {

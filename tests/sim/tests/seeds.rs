@@ -4,7 +4,7 @@
 
 use std::thread;
 
-use slipgate_sim::{Tally, replay, run};
+use slipgate_sim::{Tally, replay, run, shorten};
 
 /// Seeds of an ordinary run.
 const SEEDS: u64 = 20_000;
@@ -20,7 +20,10 @@ fn every_seed_keeps_the_promises_and_comes_to_rest() {
             for seed in (number..seeds).step_by(usize::try_from(threads).expect("a few threads")) {
                 match run(seed) {
                     Ok(run) => tally.add(&run.tally),
-                    Err(violation) => panic!("{violation}"),
+                    Err(violation) => match shorten(seed) {
+                        Some(story) => panic!("{story}"),
+                        None => panic!("only once: {violation}"),
+                    },
                 }
             }
             tally
