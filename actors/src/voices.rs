@@ -16,7 +16,7 @@ use slipgate_entity::game::Level;
 use thiserror::Error;
 
 /// Target of the lines, at whatever level.
-pub const TARGET: &str = "entity";
+pub const TARGET: &str = "entity-says";
 
 /// Levels by type; what is less urgent is left out. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]

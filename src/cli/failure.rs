@@ -143,8 +143,9 @@ impl Failure {
     pub(super) fn tell(&self, program: &Program, format: Format, err: &mut dyn Write) {
         let Self::Told(Told { exit, reason, text, state, hint }) = self else { return };
         let in_words = |text: &String| program.in_words(text);
-        let (text, state, hint) = (in_words(text), state.as_ref().map(in_words), hint.as_ref().map(in_words));
-        let told = Told { exit: *exit, reason: reason.clone(), text, state, hint };
+        // The text may quote what game code says, whose words are its own.
+        let (state, hint) = (state.as_ref().map(in_words), hint.as_ref().map(in_words));
+        let told = Told { exit: *exit, reason: reason.clone(), text: text.clone(), state, hint };
         let _ = match format {
             Format::Json => tell_json(&told, err),
             Format::Table => tell_text(&told, err),

@@ -177,7 +177,7 @@ fn what_entities_say_has_a_level_of_its_own_and_that_of_the_log_may_name_it() {
         let [line] = &told(level)[..] else { panic!("one line at {level}") };
         assert!(line.contains(r#""level":"DEBUG""#) && line.contains(r#""event":"entity.says""#), "{line}");
     }
-    assert_eq!(told("info,entity=off").len(), 1);
+    assert_eq!(told("info,entity-says=off").len(), 1);
 }
 
 #[test]

@@ -73,6 +73,8 @@ struct Seat {
     is_lost: bool,
     /// Whether it is found from everywhere.
     is_global: bool,
+    /// Whether it never came to life: it is to be despawned, and nobody meets it.
+    is_stillborn: bool,
 }
 
 impl Lookup for Bodies {
@@ -137,6 +139,15 @@ impl Bodies {
     pub(super) fn park(&mut self, entity: OnlineId) {
         self.parked.insert(entity);
         self.look_at_entity(entity);
+    }
+
+    /// The entity cannot live, and is to be despawned: until then it takes no turns, and nobody meets it.
+    pub(super) fn bear_still(&mut self, entity: OnlineId) {
+        if let Some((_, seat)) = self.seats.by_online_mut(entity) {
+            seat.is_stillborn = true;
+            self.of_type[seat.who.type_number().index()].remove(&entity);
+        }
+        self.park(entity);
     }
 
     /// The entity takes turns again.
@@ -219,7 +230,15 @@ impl Bodies {
     fn put(&mut self, entity: OnlineId, body: Box<Body>) {
         let who = body.shared_description();
         let (ids, kind) = (Ids { online: entity, persist: who.persist() }, who.type_number());
-        let seat = Seat { who, body: Some(body), due: None, place: None, is_lost: false, is_global: false };
+        let seat = Seat {
+            who,
+            body: Some(body),
+            due: None,
+            place: None,
+            is_lost: false,
+            is_global: false,
+            is_stillborn: false,
+        };
         // Capacity is 32 bits, and a slot is retired only after 2^32 lives; whoever has its ids was looked for.
         let handle =
             self.seats.spawn(ids, seat).unwrap_or_else(|error| panic!("expected a seat for {entity}: {error}"));
@@ -242,6 +261,15 @@ impl Bodies {
         let mut body = seat.body.take().expect("a body takes one turn at a time");
         let mut effects = Vec::new();
         let result = run(&mut body, &self.world(now), &mut effects);
+        let type_name = body.description().type_name();
+        body.bury(&mut |part, end| {
+            if let Err(panic) = guarded(end) {
+                tracing::error!(
+                    event = "entity.panicked", entity = %entity, r#type = type_name, r#where = panic.place,
+                    "the end of {part} panicked: {}; it had been taken away again", panic.text
+                );
+            }
+        });
         self.seats.get_mut(handle).expect("a handle lives as long as its body").body = Some(body);
         self.look_at(handle);
         (result, effects)
@@ -257,7 +285,7 @@ impl Bodies {
         let seat = self.seats.get_mut(handle).expect("a handle lives as long as its body");
         let Some(body) = &seat.body else { return };
         let entity = seat.who.online();
-        let is_global = body.flags().has(Flags::IS_GLOBAL);
+        let is_global = body.flags().has(Flags::IS_GLOBAL) && !seat.is_stillborn;
         if is_global != seat.is_global {
             seat.is_global = is_global;
             self.is_global_news = true;
@@ -284,7 +312,7 @@ impl Bodies {
             }
             None
         });
-        let place = place.map(|position| [position.x, position.y]);
+        let place = place.filter(|_| !seat.is_stillborn).map(|position| [position.x, position.y]);
         if place != seat.place {
             seat.place = place;
             self.grid.place(entity, place);

@@ -353,7 +353,8 @@ impl SceneActor {
                     "{reason}; it is despawned"
                 );
                 self.unfit.insert(ticket, reason);
-                self.wishes.waiting.push_back((entity, Effect::Despawn(entity)));
+                self.bodies.bear_still(entity);
+                self.step(Input::Despawn { ticket: None, entity }, now);
             }
         }
     }

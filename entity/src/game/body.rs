@@ -66,6 +66,8 @@ pub struct Body {
     stands: fn(&dyn AnyPart) -> Option<Position>,
     phase: Phase,
     brings: Option<Box<serde_json::Value>>,
+    /// Whether messages to those around wait for their middle.
+    is_around_open: bool,
 }
 
 /// How far an entity is in its life.

@@ -1,5 +1,6 @@
 //! Messages: who takes them, who may send them, what comes back.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use slipgate_entity::game::doc::{Health, Hit, Player};
@@ -21,6 +22,10 @@ data! {
     Stumble {}
     Shout { radius: f32 }
     Aim { counter: u32 }
+    Herald {}
+    Brittle {}
+    Enlist {}
+    Snap {}
 }
 message!(Poke, "poke", ());
 message!(Secret, "secret", u64);
@@ -28,6 +33,8 @@ message!(Order, "order", ());
 message!(Stumble, "stumble", ());
 message!(Shout, "shout", ());
 message!(Aim, "aim", ());
+message!(Enlist, "enlist", ());
+message!(Snap, "snap", ());
 
 impl Behaviour for Knight {
     fn handlers(table: &mut Handlers<Self>) {
@@ -47,6 +54,14 @@ impl Behaviour for Knight {
         table.on(Callers::ANY, |knight: &mut Self, Shout { radius }: Shout, cx: &mut Context<'_>| {
             cx.send_around(radius, Order {});
             knight.x += 1.0;
+        });
+        table.on(Callers::ANY, |knight: &mut Self, _: Enlist, cx: &mut Context<'_>| {
+            cx.add(Herald {}).expect("it can be");
+            knight.x += 1.0;
+        });
+        table.on(Callers::ANY, |_: &mut Self, _: Snap, cx: &mut Context<'_>| {
+            cx.add(Brittle {}).expect("it can be");
+            panic!("snapped");
         });
         table.on(Callers::ANY, |_: &mut Self, Aim { counter }: Aim, cx: &mut Context<'_>| {
             let found = cx.lookup(handle(counter)).map(|other| other.type_name());
@@ -89,6 +104,22 @@ impl Behaviour for Squire {
 }
 
 part!(Knight, "knight");
+part!(Herald, "herald");
+part!(Brittle, "brittle");
+impl Component for Herald {}
+impl Component for Brittle {}
+impl Behaviour for Brittle {}
+impl Behaviour for Herald {
+    fn init(&mut self, cx: &mut Context<'_>) -> Result<(), String> {
+        cx.send_around(5.0, Order {});
+        Ok(())
+    }
+}
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        panic!("its end");
+    }
+}
 part!(Squire, "squire");
 impl Component for Squire {}
 impl Entity for Knight {
@@ -99,7 +130,8 @@ impl Entity for Knight {
 }
 
 fn stage() -> (Stage, Body) {
-    let types = Types::builder().entity::<Knight>().component::<Squire>().component::<Health>().build();
+    let types = Types::builder().entity::<Knight>().component::<Squire>().component::<Health>();
+    let types = types.component::<Herald>().component::<Brittle>().build();
     let mut stage = Stage::new(types.expect("nothing is wrong"));
     let knight = stage.spawn("knight", 1);
     (stage, knight)
@@ -265,6 +297,25 @@ fn after_a_panic_the_part_is_in_its_place_and_nothing_follows_from_the_handler()
     assert!(knight.component::<Squire>().is_none(), "what the handler has added is gone");
     stage.call(&mut knight, Caller::Tool, &Poke { counter: 2 }).expect("it goes on");
     assert_eq!(stage.sent().0, id(2));
+}
+
+#[test]
+fn a_component_that_a_panic_takes_away_ends_when_the_panic_is_over() {
+    let (mut stage, mut knight) = stage();
+    assert!(stage.panics(&mut knight, &Snap {}), "two panics at once would end the process");
+    assert!(knight.component::<Brittle>().is_none());
+    let mut ends = Vec::new();
+    knight.bury(&mut |part, end| ends.push((part, catch_unwind(AssertUnwindSafe(end)).is_err())));
+    assert_eq!(ends, [("brittle", true)]);
+    knight.bury(&mut |part, _| panic!("{part} ends once"));
+}
+
+#[test]
+fn a_component_that_is_added_while_its_entitys_own_part_runs_speaks_to_those_around_too() {
+    let (mut stage, mut knight) = stage();
+    stage.call(&mut knight, Caller::Tool, &Enlist {}).expect("taken");
+    let audience = Audience::Around { position: Position { x: 1.0, y: 0.0 }, radius: 5.0 };
+    assert_eq!(stage.effects(), [Effect::SendTo { audience, payload: payload(&Order {}) }]);
 }
 
 #[test]

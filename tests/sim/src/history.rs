@@ -30,6 +30,8 @@ pub(crate) struct Line {
     pub(crate) dead: BTreeSet<u64>,
     /// Those of which the sender has heard that nobody knows.
     pub(crate) unknown: BTreeSet<u64>,
+    /// Those of which the sender has heard that the receiver was lost before they left.
+    pub(crate) lost: BTreeSet<u64>,
 }
 
 /// One attempt to move.
@@ -143,9 +145,14 @@ impl History {
                 self.tally.count("dead answers");
                 line.dead.insert(number)
             }
-            Told::Unknown(_) | Told::Lost(_) => {
-                self.tally.count(if let Told::Lost(_) = output { "told lost" } else { "unknown" });
+            Told::Unknown(_) => {
+                self.tally.count("unknown");
                 line.unknown.insert(number)
+            }
+            Told::Lost(_) => {
+                self.tally.count("told lost");
+                no_duplicate::check_lost(line, number)?;
+                line.lost.insert(number)
             }
             Told::Busy(_) => {
                 self.tally.count("busy");

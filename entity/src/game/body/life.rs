@@ -4,7 +4,7 @@ use super::turn::{Guard, Turn};
 use super::{Body, Phase};
 use crate::game::behaviour::{Destination, Entered, Entry, Leave};
 use crate::game::effect::Effect;
-use crate::game::erased::Hook;
+use crate::game::erased::{AnyPart, Hook};
 use crate::game::flags::Flags;
 use crate::game::world::World;
 
@@ -80,11 +80,24 @@ impl Body {
 
     /// Ends one that takes no turns: it runs no hooks. Its parts are dropped, the last first, each under `guard`.
     pub fn end(mut self, guard: &mut Guard<'_>) {
+        self.bury(guard);
         while let Some(part) = self.parts.pop() {
-            let (name, mut part) = (part.name(), Some(part));
-            guard(name, &mut || drop(part.take()));
+            bury(part, guard);
         }
     }
+
+    /// Drops the components that were added and taken away again, each under `guard`: after each turn, as one that ends in a
+    /// panic must not run their destructors.
+    pub fn bury(&mut self, guard: &mut Guard<'_>) {
+        while let Some(part) = self.parts.exhume() {
+            bury(part, guard);
+        }
+    }
+}
+
+fn bury(part: Box<dyn AnyPart>, guard: &mut Guard<'_>) {
+    let (name, mut part) = (part.name(), Some(part));
+    guard(name, &mut || drop(part.take()));
 }
 
 /// What has left sends nothing.

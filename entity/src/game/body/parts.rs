@@ -23,11 +23,13 @@ pub(crate) struct Parts {
     own: Option<Box<dyn AnyPart>>,
     slots: Vec<Option<Box<dyn AnyPart>>>,
     order: Vec<PartNumber>,
+    /// Those that were taken away, perhaps while a panic was on its way: their destructors wait for a moment of their own.
+    buried: Vec<Box<dyn AnyPart>>,
 }
 
 impl Parts {
     pub(super) fn new(own: Box<dyn AnyPart>) -> Self {
-        Self { own: Some(own), slots: Vec::new(), order: Vec::new() }
+        Self { own: Some(own), slots: Vec::new(), order: Vec::new(), buried: Vec::new() }
     }
 
     #[inline]
@@ -68,8 +70,13 @@ impl Parts {
         while self.len() > len
             && let Some(number) = self.order.pop()
         {
-            self.slots[number.index()] = None;
+            self.buried.extend(self.slots[number.index()].take());
         }
+    }
+
+    /// One of those that were taken away, the last first.
+    pub(super) fn exhume(&mut self) -> Option<Box<dyn AnyPart>> {
+        self.buried.pop()
     }
 
     /// Adds a component behind all others.

@@ -142,6 +142,7 @@ impl Body {
             stands: kind.stands,
             phase: Phase::Outside,
             brings: None,
+            is_around_open: false,
         }
     }
 

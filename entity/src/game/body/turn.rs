@@ -74,14 +74,25 @@ impl Drop for Turn<'_> {
             self.cx.effects.truncate(self.effects_before);
             self.cx.body.calls.forget_since(self.calls_before);
             self.cx.body.parts.truncate(self.parts_before);
-        } else if self.cx.has_around {
-            set_middles(&mut self.cx.effects[self.effects_before..], self.cx.body.position());
+        } else if self.cx.has_around || self.cx.body.is_around_open {
+            self.set_middles();
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// Where the entity stands is for its own part to say. If that runs, as where it adds another, it is asked when it has.
+    #[cold]
+    fn set_middles(&mut self) {
+        let body = &mut *self.cx.body;
+        body.is_around_open = body.parts.get(At::Own).is_none();
+        if !body.is_around_open {
+            set_middles(&mut self.cx.effects[self.effects_before..], body.position());
         }
     }
 }
 
 /// Tells messages to those around where the entity stands.
-#[cold]
 fn set_middles(effects: &mut [Effect], stands: Option<Position>) {
     for effect in effects {
         let Effect::SendTo { audience: Audience::Around { position, .. }, .. } = effect else { continue };

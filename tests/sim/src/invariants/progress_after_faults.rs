@@ -25,7 +25,7 @@ pub(crate) enum Receiver {
 /// streams began anew.
 pub(crate) fn check_line(line: &Line, kept: &[u64], receiver: Receiver, is_reset: bool) -> Verdict {
     let is_fine = |number: &u64| {
-        let is_answered = line.dead.contains(number) || line.unknown.contains(number);
+        let is_answered = [&line.dead, &line.unknown, &line.lost].iter().any(|told| told.contains(number));
         let has_been_applied = line.applied.contains(number);
         match receiver {
             Receiver::Lives | Receiver::Revived => kept.contains(number) || is_answered || is_reset && has_been_applied,
@@ -35,9 +35,10 @@ pub(crate) fn check_line(line: &Line, kept: &[u64], receiver: Receiver, is_reset
     if let Some(number) = line.accepted.iter().find(|number| !is_fine(number)) {
         return Err(format!("message {number} vanished ({receiver:?})"));
     }
+    let is_told_of_a_loss = !line.unknown.is_empty() || !line.lost.is_empty();
     let is_false = match receiver {
-        Receiver::Lives => !line.dead.is_empty() || !line.unknown.is_empty() && !is_reset,
-        Receiver::Despawned => !line.unknown.is_empty() && !is_reset,
+        Receiver::Lives => !line.dead.is_empty() || is_told_of_a_loss && !is_reset,
+        Receiver::Despawned => is_told_of_a_loss && !is_reset,
         Receiver::Lost => !line.dead.is_empty(),
         Receiver::Revived | Receiver::Forgotten => false,
     };

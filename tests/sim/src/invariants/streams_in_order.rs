@@ -14,7 +14,8 @@ pub(crate) fn check(line: &Line, list: &[u64], may_skip: bool) -> Verdict {
         return Err(format!("message {number} is out of order: {list:?} of {:?}", line.accepted));
     }
     let skipped = &line.accepted[before.map_or(0, |before| before + 1)..at];
-    let is_answered = |number: &u64| line.unknown.contains(number) || line.dead.contains(number);
+    let is_answered =
+        |number: &u64| line.unknown.contains(number) || line.dead.contains(number) || line.lost.contains(number);
     if may_skip || skipped.iter().all(is_answered) {
         return Ok(());
     }
