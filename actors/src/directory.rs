@@ -230,11 +230,20 @@ impl DirectoryActor {
                 range::Output::Ask(request) => self.ask_manager(request),
                 range::Output::Installed { range } => {
                     self.turn([Input::Opened { range }]);
-                    tracing::info!(
-                        event = "range.opened",
-                        range = range.0,
-                        "this node is the home of a new range of ids"
-                    );
+                    if self.machine.issues(range) {
+                        tracing::info!(
+                            event = "range.opened",
+                            range = range.0,
+                            "this node is the home of a new range of ids"
+                        );
+                    } else {
+                        self.stock.surrender();
+                        tracing::info!(
+                            event = "range.passed_on",
+                            range = range.0,
+                            "a range of ids was passed on before its grant came; another one is asked for"
+                        );
+                    }
                 }
                 range::Output::Refused { range, highest } => tracing::error!(
                     event = "range.refused",

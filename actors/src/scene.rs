@@ -119,7 +119,7 @@ pub struct SceneActor {
     wishes: Wishes,
     returns: Returns,
     /// Spawns whose entities could not live, and why.
-    unfit: BTreeMap<Ticket, String>,
+    unfit: BTreeMap<Ticket, SpawnError>,
     voices: Voices,
     around: Surroundings,
     mailbox: Option<Mailbox<SceneActor>>,
@@ -303,7 +303,7 @@ impl SceneActor {
         match self.asked.remove(&ticket) {
             Some(question::Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),
             Some(question::Asker::Spawn(reply)) if let Some(reason) = unfit => {
-                drop(reply.send(Err(SpawnError::Unfit { reason })));
+                drop(reply.send(Err(reason)));
             }
             Some(question::Asker::Mover(entity)) => {
                 if let Answer::Rejected(error) = answer {

@@ -61,7 +61,7 @@ fn an_entity_is_spawned_under_its_number_over_restarts_and_found_by_it() {
     cluster.ask(&spawn).ends(0);
     let shown = cluster.ask(&["show", persist]).ends(0);
     assert!(shown.out.contains("alice") && shown.out.contains(persist), "{shown:?}");
-    let again = cluster.ask(&["spawn", "walker", "--scene", "mine", "--persist", persist]).ends(2);
+    let again = cluster.ask(&["spawn", "walker", "--scene", "mine", "--persist", persist]).ends(4);
     assert!(again.err.contains(&format!("its persist id {persist} is that of ")), "{again:?}");
     cluster.ask(&["spawn", "walker", "--scene", "mine", "--persist", "7"]).ends(2);
 }

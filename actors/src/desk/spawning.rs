@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use slipgate_cluster::Epoch;
 use slipgate_cluster::scene::SpawnRefusal;
 use slipgate_entity::game::{Data, Types};
-use slipgate_entity::{PersistId, PlayerId, SceneId};
+use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use slipgate_proto::admin::{Answer, EntityRow, Problem, ProblemKind, Question, SomeSpawned};
 use tokio::sync::oneshot;
 
@@ -95,6 +95,7 @@ impl Office {
                     epoch: Epoch::FIRST.as_u64(),
                 }),
                 Ok(Err(SpawnError::Refused(refusal))) => Err(not_spawned(refusal, &self.scene_name(id))),
+                Ok(Err(taken @ SpawnError::Taken { by, .. })) => Err(persist_taken(&taken, by)),
                 Ok(Err(SpawnError::Unfit { reason })) => Err(unfit(type_name, &reason)),
                 Err(_) => Err(unavailable("stopping", "the node is stopping")),
             });
@@ -201,6 +202,17 @@ fn unknown_type(name: &str, types: &Types) -> Problem {
         text: format!("there is no type {name:?}{}; there is {}", types.meant(name), known.join(", ")),
         state: Some("nothing was spawned".to_owned()),
         hint: Some("slipgate schema export".to_owned()),
+    }
+}
+
+/// Somebody has its number over restarts.
+fn persist_taken(taken: &SpawnError, by: OnlineId) -> Problem {
+    Problem {
+        kind: ProblemKind::Refused,
+        reason: "persist_taken".to_owned(),
+        text: format!("it cannot be: {taken}"),
+        state: Some("nothing was spawned".to_owned()),
+        hint: Some(format!("slipgate show {by}")),
     }
 }
 

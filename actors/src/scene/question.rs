@@ -119,6 +119,14 @@ pub enum SpawnError {
     /// The scene takes nobody in.
     #[error(transparent)]
     Refused(#[from] SpawnRefusal),
+    /// Somebody in the scene has its number over restarts, or is about to.
+    #[error("its persist id {persist} is that of {by} here")]
+    Taken {
+        /// The number.
+        persist: PersistId,
+        /// Who has it.
+        by: OnlineId,
+    },
     /// Such an entity cannot be: its type, its data or its game code say so.
     #[error("{reason}")]
     Unfit {

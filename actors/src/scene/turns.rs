@@ -346,7 +346,7 @@ impl SceneActor {
                 self.news_of(entity);
             }
             Err(reason) => {
-                self.tell_life(entity, What::Unfit(clipped(reason.clone())));
+                self.tell_life(entity, What::Unfit(clipped(reason.to_string())));
                 let label = self.machine.stand(entity).and_then(|stand| stand.identity.label);
                 tracing::warn!(
                     event = "entity.unfit", entity = %entity, label, r#type = self.bodies.type_name(entity),

@@ -236,7 +236,14 @@ impl Cluster {
         for output in out {
             match output {
                 range::Output::Ask(request) => self.ask_manager(life, Port::Directory, request),
-                range::Output::Installed { range } => self.tell_directory(life, directory::Input::Opened { range }),
+                range::Output::Installed { range } => {
+                    self.tell_directory(life, directory::Input::Opened { range });
+                    let at = &mut self.lives[life];
+                    if !at.directory.issues(range) {
+                        at.stock.surrender();
+                        self.history.count("range passed on before its grant");
+                    }
+                }
                 range::Output::Refused { .. } => self.history.count("range refused"),
             }
         }

@@ -14,6 +14,7 @@ use slipgate_entity::{OnlineId, PersistId, SceneId};
 use super::arrivals::Arrival;
 use super::{Bodies, Seat};
 use crate::panic::{Panic, guarded};
+use crate::scene::question::SpawnError;
 use crate::scene::turns::fresh_persist;
 
 /// What a turn has led to.
@@ -63,7 +64,8 @@ impl Bodies {
         entity: OnlineId,
         mut body: Box<Body>,
         now: Now,
-    ) -> Result<Turned, String> {
+    ) -> Result<Turned, SpawnError> {
+        let unfit = |reason| SpawnError::Unfit { reason };
         body.name(entity);
         let persist = body.description().persist();
         let alike = self.alike(persist);
@@ -71,15 +73,15 @@ impl Bodies {
             body.renumber(fresh_persist());
         }
         self.put(entity, body);
-        if let Some(other) = alike {
-            return Err(format!("its persist id {persist} is that of {other} here"));
+        if let Some(by) = alike {
+            return Err(SpawnError::Taken { persist, by });
         }
         let (result, mut effects) =
             self.turn(entity, now, |body, world, effects| guarded(|| body.init(world, effects)));
         match result {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(error.to_string()),
-            Err(panic) => return Err(format!("its init panicked: {}", panic.text)),
+            Ok(Err(error)) => return Err(unfit(error.to_string())),
+            Err(panic) => return Err(unfit(format!("its init panicked: {}", panic.text))),
         }
         let entered = self.enter(entity, Entered::Spawned, now);
         effects.extend(entered.effects);
