@@ -264,6 +264,10 @@ impl Cluster {
         };
         // What a witness knew whose life is over as well may be lost with it.
         self.history.witnessed.retain(|entity, witnesses| !witnesses.contains(&session) && !has_been_there(entity));
+        // One that was cut off before may have another witness by now, whom it could not tell.
+        if !self.may_act(life) {
+            return;
+        }
         for entity in here().flat_map(|stage| stage.bodies.keys()) {
             let term = self.lives[life].member.view().term_of(entity.range());
             let others = self.living().map(|other| &self.lives[other]).filter(|other| other.session != session);
