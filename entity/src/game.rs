@@ -35,7 +35,6 @@ mod message;
 mod number;
 mod part;
 mod register;
-mod tags;
 mod types;
 mod world;
 

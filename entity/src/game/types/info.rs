@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::TypeNumber;
+use crate::FixedMap;
 use crate::game::body::parts::At;
 use crate::game::dispatch::{AnswerHandler, Handler, Handlers, Migration};
 use crate::game::erased::AnyPart;
@@ -13,7 +14,6 @@ use crate::game::flags::Flags;
 use crate::game::message::{Callers, Tag};
 use crate::game::number::PartNumber;
 use crate::game::part::{Field, Listed, Part, Position};
-use crate::game::tags::Tags;
 
 /// A part, without its type.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct PartInfo {
     pub(super) persistent: &'static [&'static str],
     pub(super) fields: &'static [Field],
     pub(crate) handlers: Vec<Arc<Handler>>,
-    by_tag: Tags<Arc<Handler>>,
+    by_tag: FixedMap<Tag, Arc<Handler>>,
     pub(crate) answers: Vec<AnswerHandler>,
     pub(super) migrations: Vec<Migration>,
     pub(super) entity: Option<EntityInfo>,
@@ -60,10 +60,10 @@ impl PartInfo {
         let Handlers { handlers, answers, mut migrations, .. } = table;
         migrations.sort_by_key(|migration| migration.from);
         let handlers: Vec<_> = handlers.into_iter().map(Arc::new).collect();
-        let mut by_tag = Tags::default();
+        let mut by_tag = FixedMap::default();
         for handler in &handlers {
             // What a part takes twice is a fault of the types, which are told of it elsewhere.
-            if by_tag.get(handler.message.tag).is_none() {
+            if by_tag.get(&handler.message.tag).is_none() {
                 by_tag.insert(handler.message.tag, Arc::clone(handler));
             }
         }
@@ -114,7 +114,7 @@ impl PartInfo {
     }
 
     pub(crate) fn find_handler(&self, tag: Tag) -> Option<&Handler> {
-        self.by_tag.get(tag).map(|handler| &**handler)
+        self.by_tag.get(&tag).map(|handler| &**handler)
     }
 
     /// What reads bytes of `version`.
@@ -165,7 +165,7 @@ pub struct TypeInfo {
 #[derive(Debug, Default)]
 pub(super) struct Takes {
     all: Vec<(At, &'static str, Arc<Handler>)>,
-    by_tag: Tags<(At, Arc<Handler>)>,
+    by_tag: FixedMap<Tag, (At, Arc<Handler>)>,
 }
 
 /// A handler, as people are shown it.
@@ -276,7 +276,7 @@ impl TypeInfo {
 
     #[inline]
     pub(crate) fn find_handler(&self, tag: Tag) -> Option<(At, &Handler)> {
-        let (at, handler) = self.takes.by_tag.get(tag)?;
+        let (at, handler) = self.takes.by_tag.get(&tag)?;
         Some((*at, handler))
     }
 
