@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use slipgate_cluster::manager::{JoinRequest, SceneDeclaration, Ticket};
-use slipgate_cluster::scene::{OnPanic, Settings};
+use slipgate_cluster::scene::{OnPanic, Route, Settings};
 use slipgate_cluster::schema::Schema;
 use slipgate_cluster::{Envelope, NodeId, NodeName, Now, Own, Place, Port, Record, Session};
 use slipgate_entity::{OnlineId, SceneId, TypeName};
@@ -207,6 +207,11 @@ impl Cluster {
     /// A life begins, with its scenes.
     pub(crate) fn begin(&mut self, life: Life) {
         let (index, node, session) = (self.lives.len(), life.node, life.session);
+        let before = self.lives.iter().rfind(|before| before.node == node).map(|before| before.session);
+        if let Some(before) = before {
+            let is_judged = self.seat.disk.view.is_dead(before);
+            self.history.count(if is_judged { "rejoined" } else { "came back before the verdict" });
+        }
         self.note(|| format!("node {node} lives as {session:?}"));
         self.numbers.insert(session.node, node);
         self.nodes[node].doing = Doing::Living(index);
@@ -225,6 +230,9 @@ impl Cluster {
     pub(crate) fn crash(&mut self, node: NodeIndex, until: Now) {
         self.note(|| format!("node {node} crashes"));
         if let Doing::Living(life) = self.nodes[node].doing {
+            if self.living().any(|other| other != life && self.lives[other].directory.unsettled() > 0) {
+                self.history.count("died while a home was rebuilt");
+            }
             self.mourn(life);
             self.lives[life].is_gone = true;
         }
@@ -324,6 +332,12 @@ impl Cluster {
 
     pub(crate) fn stage_of(&self, own: Own) -> Option<usize> {
         self.stages.iter().rposition(|stage| stage.me() == own && !self.lives[stage.life].is_gone)
+    }
+
+    /// Whether a scene lets an entity take turns, as the scene sees it.
+    pub(crate) fn runs(&self, stage: usize, entity: OnlineId) -> bool {
+        let stage = &self.stages[stage];
+        stage.scene.route(entity) == Route::Owner(stage.me())
     }
 
     /// # Panics

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slipgate_cluster::message::Sender;
+use slipgate_cluster::message::{Data, Sender};
 use slipgate_cluster::moves::{MoveId, Outcome};
 use slipgate_cluster::scene::Ticket;
 use slipgate_cluster::stream::StreamId;
@@ -37,10 +37,21 @@ pub(crate) struct Line {
 /// One attempt to move.
 #[derive(Clone, Debug)]
 pub(crate) struct MoveStory {
+    pub(crate) entity: OnlineId,
     pub(crate) source: Own,
     pub(crate) began: u32,
     pub(crate) ended: Vec<Outcome>,
+    /// How often the target has told of it.
+    pub(crate) arrived: u32,
     pub(crate) decided: u32,
+}
+
+/// One stream, as it was seen on the way.
+#[derive(Debug)]
+struct Meaning {
+    sender: Sender,
+    receiver: OnlineId,
+    numbers: BTreeMap<u64, u64>,
 }
 
 /// The reference.
@@ -66,8 +77,10 @@ pub(crate) struct History {
     /// Where each entity last arrived from.
     pub(crate) came_from: BTreeMap<OnlineId, Own>,
     pub(crate) tally: Tally,
-    /// What each number of a stream means.
-    meant: BTreeMap<(StreamId, u64), u64>,
+    /// Each stream, and what its numbers mean.
+    streams: BTreeMap<StreamId, Meaning>,
+    /// The stream in which each message was seen last.
+    seen_in: BTreeMap<u64, StreamId>,
     said: BTreeMap<u64, OnlineId>,
     numbers: u64,
 }
@@ -114,6 +127,11 @@ impl History {
         let number = self.number();
         self.said.insert(number, receiver);
         number
+    }
+
+    /// Whom a message of a tool is for.
+    pub(crate) fn receiver_of(&self, number: u64) -> OnlineId {
+        self.said[&number]
     }
 
     /// What a router says of a message of a tool.
@@ -164,10 +182,31 @@ impl History {
         if is_fresh { Ok(()) } else { Err(format!("{output:?} is told twice")) }
     }
 
-    /// A message is on its way.
-    pub(crate) fn sent(&mut self, stream: StreamId, seq: u64, number: u64) -> Verdict {
-        let known = *self.meant.entry((stream, seq)).or_insert(number);
-        streams_in_order::check_numbering(number, known).map_err(|what| format!("{seq} of {stream:?}: {what}"))
+    /// A message is on its way: a number in a stream always means the same one, from the same one to the same one.
+    pub(crate) fn sent(&mut self, data: &Data, number: u64) -> Verdict {
+        let Data { stream, seq, sender, entity: receiver, .. } = *data;
+        let meaning = Meaning { sender, receiver, numbers: BTreeMap::new() };
+        let meaning = self.streams.entry(stream).or_insert(meaning);
+        let known = *meaning.numbers.entry(seq).or_insert(number);
+        let ends = (meaning.sender, meaning.receiver);
+        let verdict = streams_in_order::check_numbering((number, sender, receiver), (known, ends.0, ends.1));
+        verdict.map_err(|what| format!("{seq} of {stream:?}: {what}"))?;
+        if self.seen_in.insert(number, stream).is_some_and(|before| before != stream) {
+            self.tally.count("messages renumbered");
+        }
+        Ok(())
+    }
+
+    /// What is acknowledged of a stream is applied, from its first number on.
+    pub(crate) fn acknowledges(&self, stream: StreamId, upto: u64) -> Verdict {
+        acknowledged_is_kept::check_upto(upto, self.applied_of(stream)).map_err(|what| format!("{stream:?}: {what}"))
+    }
+
+    /// How many messages of a stream were applied, from the first one on.
+    pub(crate) fn applied_of(&self, stream: StreamId) -> u64 {
+        let Some(Meaning { sender, receiver, numbers }) = self.streams.get(&stream) else { return 0 };
+        let Some(line) = self.lines.get(&(*sender, *receiver)) else { return 0 };
+        numbers.values().take_while(|number| line.applied.contains(number)).count() as u64
     }
 
     /// A body has applied a message, and now has applied `list` of this sender.

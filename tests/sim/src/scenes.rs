@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use slipgate_cluster::message::{Control, Message, Payload, Prepare, Sender};
-use slipgate_cluster::moves::{Outcome, Refusal};
+use slipgate_cluster::moves::{MoveError, Outcome, Refusal};
 use slipgate_cluster::scene::{Answer, Departure, Destination, Event, Input, MoveDone, Output};
 use slipgate_cluster::{Own, Place, Port, router};
 use slipgate_entity::{OnlineId, Returned};
 
 use crate::cluster::Cluster;
 use crate::history::MoveStory;
+use crate::invariants::progress_after_faults;
 use crate::mutant::Mutant;
 use crate::walker::{Speech, Walker};
 
@@ -21,7 +22,20 @@ impl Cluster {
         {
             self.acknowledge_if_held(stage, data);
         }
+        let heard = match &message {
+            Message::Data(data) if self.runs(stage, data.entity) => Some((data.entity, data.stream, data.seq)),
+            Message::Data(_) | Message::Control(_) | Message::Prepare(_) | Message::Manager(_) | Message::Tool(_) => {
+                None
+            }
+        };
+        let before = heard.map_or(0, |(_, stream, _)| self.history.applied_of(stream));
         self.tell_scene(stage, Input::Heard { from, message });
+        if let Some((_, stream, seq)) = heard
+            && seq <= before
+            && self.history.applied_of(stream) == before
+        {
+            self.history.count("duplicates dropped");
+        }
         if self.dice.chance(500) {
             self.tell_scene(stage, Input::Flush);
         }
@@ -140,6 +154,7 @@ impl Cluster {
                 }
             }
             Answer::Cancelled => "cancel heard",
+            Answer::Rejected(MoveError::NoCompany { .. }) => "no company",
             Answer::Unparked | Answer::NotParked | Answer::Rejected(_) => return,
         });
     }
@@ -159,6 +174,12 @@ impl Cluster {
             Destination::Place(place) => Some(place),
             Destination::Home(entity) => self.lives[life].member.view().home_of(entity.range()),
         };
+        if let Message::Control(Control::Cas { entity, owner, new, .. }) = &message
+            && *owner == me
+            && new.names(me)
+        {
+            self.stages[stage].giving_up.insert(*entity);
+        }
         if let Message::Control(Control::Redirect { .. }) = message {
             self.history.count("redirects");
         }
@@ -188,6 +209,7 @@ impl Cluster {
         match why {
             Returned::Dead => {
                 line.dead.insert(number);
+                self.check_dead(number, to);
             }
             Returned::Unknown => {
                 line.unknown.insert(number);
@@ -219,11 +241,15 @@ impl Cluster {
         let me = self.stages[stage].me();
         self.note(|| format!("{me:?}: {event:?}"));
         match event {
-            Event::MoveBegan { id, .. } => {
-                let story = MoveStory { source: me, began: 0, ended: Vec::new(), decided: 0 };
+            Event::MoveBegan { id, entity, .. } => {
+                let ended = Vec::new();
+                let story = MoveStory { entity, source: me, began: 0, ended, arrived: 0, decided: 0 };
                 self.history.moves.entry(id).or_insert(story).began += 1;
             }
-            Event::MoveArrived { entity, from, .. } => {
+            Event::MoveArrived { id, entity, from, .. } => {
+                let story = self.history.story(id);
+                story.arrived += 1;
+                assert_eq!((story.entity, story.source), (entity, from), "the arrival names the move it ends");
                 if self.history.came_from.insert(entity, from) == Some(me) {
                     self.history.count("straight back");
                 }
@@ -231,15 +257,43 @@ impl Cluster {
                     self.provoked.push((stage, entity, from));
                 }
             }
-            Event::MoveEnded { done, .. } => self.move_ended(*done),
-            Event::MoveDecided { id, .. } => {
+            Event::MoveEnded { done, .. } => self.move_ended(stage, *done),
+            Event::MoveDecided { id, owner, .. } => {
+                if owner.is_some_and(|owner| owner != me) {
+                    self.history.count("undecided, then moved");
+                }
                 self.history.count("undecided, then decided");
                 self.history.story(id).decided += 1;
             }
         }
     }
 
-    fn move_ended(&mut self, done: MoveDone) {
+    fn move_ended(&mut self, stage: usize, done: MoveDone) {
+        let verdict = progress_after_faults::check_told(&done.outcome, self.runs(stage, done.entity));
+        self.demand("progress_after_faults", verdict.map_err(|what| format!("{}: {what}", done.entity)));
+        let gave_up = self.stages[stage].giving_up.remove(&done.entity);
+        match done.outcome {
+            Outcome::Moved { .. } => {
+                if gave_up {
+                    self.history.count("give-ups lost");
+                }
+                let is_there = |to| self.record(done.entity).is_none_or(|record| record.names(to));
+                if !done.to.is_ok_and(is_there) {
+                    self.history.count("moved on before the source knew");
+                }
+            }
+            Outcome::Refused(_) | Outcome::Timeout { .. } | Outcome::NodeLost | Outcome::Cancelled if gave_up => {
+                self.history.count("give-ups won");
+            }
+            Outcome::Refused(_)
+            | Outcome::Timeout { .. }
+            | Outcome::NodeLost
+            | Outcome::Cancelled
+            | Outcome::Undecided
+            | Outcome::SceneStopped
+            | Outcome::HomeUnreachable
+            | Outcome::Lost => {}
+        }
         assert!(done.cost.delivered <= done.cost.held, "more is delivered than was held: {:?}", done.cost);
         self.history.count(match &done.outcome {
             Outcome::Moved { .. } => "moved",

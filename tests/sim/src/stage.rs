@@ -1,6 +1,6 @@
 //! The shell around a scene: it keeps the bodies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use slipgate_cluster::Own;
 use slipgate_cluster::scene::{Input, Route, Scene, Settings};
@@ -19,6 +19,8 @@ pub(crate) struct Stage {
     pub(crate) aside: BTreeMap<OnlineId, (Walker, Own)>,
     /// Where entities that are frozen here are to go.
     pub(crate) leaving: BTreeMap<OnlineId, Own>,
+    /// Entities that this scene has asked the home to name it for again.
+    pub(crate) giving_up: BTreeSet<OnlineId>,
     /// Entities that take turns here, as of the last step.
     pub(crate) active: Vec<OnlineId>,
     /// What the node itself said while it had no lease.
@@ -35,6 +37,7 @@ impl Stage {
             bodies: BTreeMap::new(),
             aside: BTreeMap::new(),
             leaving: BTreeMap::new(),
+            giving_up: BTreeSet::new(),
             active: Vec::new(),
             deferred: Vec::new(),
             view_version: 0,

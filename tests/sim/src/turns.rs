@@ -12,7 +12,7 @@ use slipgate_cluster::{Envelope, Now, Own, Place, Port, Session, View, range, ro
 use slipgate_entity::OnlineId;
 
 use crate::cluster::{Cluster, SEAT};
-use crate::invariants::bounded_memory;
+use crate::invariants::{bounded_memory, progress_after_faults};
 use crate::life::{Doing, Life, LifeIndex};
 use crate::mutant::Mutant;
 use crate::network::{Load, NodeIndex};
@@ -301,10 +301,23 @@ impl Cluster {
             HomeEvent::Rebuilding { range, term, .. } if self.history.begun.contains(&(*range, *term)) => {
                 "hand-over cut short"
             }
+            HomeEvent::Rebuilding { range, .. } if self.was_alive(*range) => "not complete when passed on",
             HomeEvent::Rebuilding { .. } => "rebuilding",
             HomeEvent::Named { .. } => "named by a witness",
             HomeEvent::Bequeathed { .. } => "bequeathed",
         });
+    }
+
+    /// Whether the home before the present one of a range is there.
+    fn was_alive(&self, range: slipgate_entity::RangeId) -> bool {
+        let before = self.seat.disk.view.homes.get(&range).and_then(|home| home.before);
+        before.is_some_and(|session| self.life_of(session).is_some())
+    }
+
+    /// One that was despawned may come back, where all who knew are gone and a late copy is not.
+    pub(crate) fn check_dead(&self, number: u64, receiver: OnlineId) {
+        let record = self.record(receiver).filter(|_| !self.history.may_be_lost(receiver));
+        self.demand("progress_after_faults", progress_after_faults::check_dead(number, record.as_ref()));
     }
 
     pub(crate) fn tell_router(&mut self, life: LifeIndex, input: router::Input) {
@@ -322,6 +335,9 @@ impl Cluster {
         at.router.handle(input, now, &mut out);
         let (session, me) = (at.session, at.place(Port::Router(0)));
         for output in out {
+            if let router::Output::Dead(ticket) = &output {
+                self.check_dead(ticket.0, self.history.receiver_of(ticket.0));
+            }
             let verdict = self.history.told(session, &output);
             self.demand("acknowledged_is_kept", verdict);
             match output {
@@ -372,8 +388,14 @@ impl Cluster {
             if data.hops > 0 {
                 self.history.count("messages handed on");
             }
-            let verdict = self.history.sent(data.stream, data.seq, Speech::read(&data.payload).number);
+            let verdict = self.history.sent(data, Speech::read(&data.payload).number);
             self.demand("streams_in_order", verdict);
+        }
+        if let Message::Control(Control::Ack { stream, upto, .. }) = &message {
+            self.demand("acknowledged_is_kept", self.history.acknowledges(*stream, *upto));
+        }
+        if let Message::Control(Control::Closed { .. }) = &message {
+            self.history.count("closed");
         }
         if let Message::Control(Control::RecordIs { entity, record, .. }) = &message {
             if record.base > slipgate_cluster::Epoch::ZERO && self.history.reset.insert(*entity) {

@@ -1,6 +1,7 @@
 //! Once faults have ceased, every request has one answer, every move one end, and every accepted message is applied
 //! or answered.
 
+use slipgate_cluster::Record;
 use slipgate_cluster::moves::Outcome;
 
 use super::Verdict;
@@ -45,14 +46,42 @@ pub(crate) fn check_line(line: &Line, kept: &[u64], receiver: Receiver, is_reset
     if is_false { Err(format!("a false answer ({receiver:?}): {line:?}")) } else { Ok(()) }
 }
 
-/// A move whose source is there to tell of it.
-pub(crate) fn check_move(story: &MoveStory) -> Verdict {
-    let is_told = match story.ended[..] {
+/// When a move ends: `here` tells whether the entity takes turns at the source.
+pub(crate) fn check_told(outcome: &Outcome, here: bool) -> Verdict {
+    let fits = match outcome {
+        // It may have come back since.
+        Outcome::Moved { .. } => true,
+        Outcome::Undecided | Outcome::SceneStopped | Outcome::Lost => !here,
+        Outcome::Refused(_)
+        | Outcome::Timeout { .. }
+        | Outcome::NodeLost
+        | Outcome::Cancelled
+        | Outcome::HomeUnreachable => here,
+    };
+    if fits { Ok(()) } else { Err(format!("{outcome:?} is told, but takes turns at the source: {here}")) }
+}
+
+/// A move whose source is there to tell of it. `may_be_lost`, where the end of a life has touched the entity: the target
+/// may have ended with the copy, before it could tell of it, or after; then the source may go on with its own.
+pub(crate) fn check_move(story: &MoveStory, may_be_lost: bool) -> Verdict {
+    let fits = match story.ended[..] {
+        [Outcome::Moved { .. }] => story.arrived + u32::from(may_be_lost) >= 1 && story.decided == 0,
         [Outcome::Undecided] => story.decided == 1,
-        [_] => story.decided == 0,
+        [_] => (story.arrived == 0 || may_be_lost) && story.decided == 0,
         _ => false,
     };
-    if is_told && story.began == 1 { Ok(()) } else { Err(format!("a move is told wrongly: {story:?}")) }
+    if fits && story.arrived <= 1 && story.began == 1 {
+        return Ok(());
+    }
+    Err(format!("a move is told wrongly: {story:?}"))
+}
+
+/// When a sender hears `Dead`: only of the dead.
+pub(crate) fn check_dead(number: u64, receiver: Option<&Record>) -> Verdict {
+    match receiver.and_then(|record| record.owner) {
+        None => Ok(()),
+        Some(owner) => Err(format!("message {number} is answered dead, but its receiver lives at {owner:?}")),
+    }
 }
 
 /// A request to a scene that is there to answer it.
@@ -62,8 +91,8 @@ pub(crate) fn check_request(answers: u32) -> Verdict {
 
 #[test]
 fn a_message_that_vanished_a_false_answer_and_a_move_without_an_end_are_found() {
-    use slipgate_cluster::{Own, Session};
-    use slipgate_entity::SceneId;
+    use slipgate_cluster::{Epoch, Own, Session};
+    use slipgate_entity::{OnlineId, RangeId, SceneId};
     let line = Line { accepted: vec![1, 2, 3], applied: [1].into(), dead: [3].into(), ..Line::default() };
     assert!(check_line(&line, &[1], Receiver::Lives, false).is_err());
     assert!(check_line(&line, &[1], Receiver::Despawned, false).is_err());
@@ -71,15 +100,29 @@ fn a_message_that_vanished_a_false_answer_and_a_move_without_an_end_are_found() 
     assert!(check_line(&line, &[1, 2], Receiver::Despawned, false).is_ok());
     assert!(check_line(&line, &[1, 2], Receiver::Lost, false).is_err());
     assert!(check_line(&line, &[1, 2, 3], Receiver::Lives, false).is_err());
-    let story = |ended: &[Outcome], decided| MoveStory {
-        source: Own::new(Session::new(1, 1), SceneId(1)),
+    let own = Own::new(Session::new(1, 1), SceneId(1));
+    let story = |ended: &[Outcome], arrived, decided| MoveStory {
+        entity: OnlineId::new(RangeId(1), 1),
+        source: own,
         began: 1,
         ended: ended.to_vec(),
+        arrived,
         decided,
     };
-    assert!(check_move(&story(&[Outcome::Cancelled], 0)).is_ok());
-    assert!(check_move(&story(&[], 0)).is_err());
-    assert!(check_move(&story(&[Outcome::Cancelled, Outcome::Cancelled], 0)).is_err());
-    assert!(check_move(&story(&[Outcome::Undecided], 0)).is_err());
+    let moved = Outcome::Moved { epoch: Epoch::FIRST };
+    assert!(check_move(&story(&[Outcome::Cancelled], 0, 0), false).is_ok());
+    assert!(check_move(&story(&[Outcome::Cancelled], 1, 0), false).is_err());
+    assert!(check_move(&story(&[Outcome::Cancelled], 1, 0), true).is_ok());
+    assert!(check_move(&story(&[], 0, 0), false).is_err());
+    assert!(check_move(&story(&[Outcome::Cancelled, Outcome::Cancelled], 0, 0), false).is_err());
+    assert!(check_move(&story(&[Outcome::Undecided], 0, 0), false).is_err());
+    assert!(check_move(&story(std::slice::from_ref(&moved), 1, 0), false).is_ok());
+    assert!(check_move(&story(std::slice::from_ref(&moved), 0, 0), false).is_err());
+    assert!(check_move(&story(std::slice::from_ref(&moved), 0, 0), true).is_ok());
+    assert!(check_move(&story(&[moved], 2, 0), true).is_err());
+    assert!(check_told(&Outcome::NodeLost, false).is_err() && check_told(&Outcome::NodeLost, true).is_ok());
+    assert!(check_told(&Outcome::Undecided, true).is_err());
+    assert!(check_dead(1, None).is_ok() && check_dead(1, Some(&Record::never())).is_ok());
+    assert!(check_dead(1, Some(&Record::registered(own))).is_err());
     assert!(check_request(1).is_ok() && check_request(0).is_err() && check_request(2).is_err());
 }

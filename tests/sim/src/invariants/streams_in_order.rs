@@ -1,5 +1,8 @@
 //! What an entity applies of a sender is what that sender said, in that order; what is left out has been answered.
 
+use slipgate_cluster::message::Sender;
+use slipgate_entity::OnlineId;
+
 use super::Verdict;
 use crate::history::Line;
 
@@ -22,14 +25,21 @@ pub(crate) fn check(line: &Line, list: &[u64], may_skip: bool) -> Verdict {
     Err(format!("{skipped:?} are skipped before {number}, and nobody was told"))
 }
 
+/// A message, who sent it and to whom.
+type Meant = (u64, Sender, OnlineId);
+
 /// A message on its way: a number in a stream always means the same one. `known` is what the number meant before.
-pub(crate) fn check_numbering(number: u64, known: u64) -> Verdict {
-    if number == known { Ok(()) } else { Err(format!("a number of a stream was message {known}, and is {number}")) }
+pub(crate) fn check_numbering(meant: Meant, known: Meant) -> Verdict {
+    if meant == known { Ok(()) } else { Err(format!("a number of a stream was message {known:?}, and is {meant:?}")) }
 }
 
 #[test]
-fn a_number_that_means_another_message_is_found() {
-    assert!(check_numbering(4, 4).is_ok() && check_numbering(4, 5).is_err());
+fn a_number_that_means_another_message_or_leads_to_another_entity_is_found() {
+    use slipgate_cluster::Session;
+    use slipgate_entity::RangeId;
+    let meant = |number, to| (number, Sender::Tool(Session::new(1, 1)), OnlineId::new(RangeId(1), to));
+    assert!(check_numbering(meant(4, 1), meant(4, 1)).is_ok());
+    assert!(check_numbering(meant(4, 1), meant(5, 1)).is_err() && check_numbering(meant(4, 1), meant(4, 2)).is_err());
 }
 
 #[test]
