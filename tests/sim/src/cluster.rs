@@ -263,7 +263,7 @@ impl Cluster {
         }
     }
 
-    /// Who was with a life that is over, and had its home there, is to be named by those who have been told of it.
+    /// Who lived in a life that is over, by a record of that life, is to be named by those who have been told of it.
     fn note_witnesses(&mut self, life: LifeIndex) {
         let session = self.lives[life].session;
         let here = || self.stages.iter().filter(|stage| stage.life == life);
@@ -272,10 +272,6 @@ impl Cluster {
         };
         // What a witness knew whose life is over as well may be lost with it.
         self.history.witnessed.retain(|entity, witnesses| !witnesses.contains(&session) && !has_been_there(entity));
-        // One that was cut off before may have another witness by now, whom it could not tell.
-        if !self.may_act(life) {
-            return;
-        }
         for entity in here().flat_map(|stage| stage.bodies.keys()) {
             let term = self.lives[life].member.view().term_of(entity.range());
             let others = self.living().map(|other| &self.lives[other]).filter(|other| other.session != session);
@@ -283,8 +279,10 @@ impl Cluster {
                 .filter(|other| !other.is_mourned && other.directory.witnesses(*entity, term))
                 .map(|other| other.session)
                 .collect();
-            let is_home = self.lives[life].directory.record(*entity).is_some_and(|record| record.owner.is_some());
-            if is_home && !witnesses.is_empty() {
+            // A body that is frozen here may live elsewhere already.
+            let record = self.lives[life].directory.record(*entity);
+            let lived_here = record.and_then(|record| record.owner).is_some_and(|owner| owner.session == session);
+            if lived_here && !witnesses.is_empty() {
                 self.history.witnessed.insert(*entity, witnesses);
             }
         }

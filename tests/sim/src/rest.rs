@@ -73,18 +73,18 @@ impl Cluster {
 
     /// Whoever lives is known to the witness of its home; whoever ended with its home has been named by a witness.
     fn check_witness(&self, entity: OnlineId, record: Record) {
-        let violation = if record.owner.is_none() {
+        if record.owner.is_none() {
             let witnesses = self.history.witnessed.get(&entity).filter(|_| record.lost);
-            let is_named = self.history.named.contains(&entity);
-            let unnamed = witnesses.filter(|_| !is_named);
-            unnamed.map(|witnesses| format!("{entity} is lost without a name, though {witnesses:?} knew it"))
-        } else {
-            let Home { session: home, term, .. } = self.seat.disk.view.homes[&entity.range()];
-            let witness = self.seat.disk.view.witness_of(home).and_then(|witness| self.life_of(witness));
-            let knows = |life: &usize| self.lives[*life].directory.witnesses(entity, term);
-            let ignorant = witness.filter(|life| !knows(life));
-            ignorant.map(|life| format!("{:?} does not know of {entity} of {home:?}", self.lives[life].session))
-        };
+            let is_accounted_for = self.history.named.contains(&entity) || self.history.despawned.contains(&entity);
+            let verdict = progress_after_faults::check_named(witnesses, is_accounted_for);
+            return self.demand("progress_after_faults", verdict.map_err(|what| format!("{entity} {what}")));
+        }
+        let Home { session: home, term, .. } = self.seat.disk.view.homes[&entity.range()];
+        let witness = self.seat.disk.view.witness_of(home).and_then(|witness| self.life_of(witness));
+        let knows = |life: &usize| self.lives[*life].directory.witnesses(entity, term);
+        let ignorant = witness.filter(|life| !knows(life));
+        let violation =
+            ignorant.map(|life| format!("{:?} does not know of {entity} of {home:?}", self.lives[life].session));
         self.demand("progress_after_faults", violation.map_or(Ok(()), Err));
     }
 

@@ -1,8 +1,10 @@
 //! Once faults have ceased, every request has one answer, every move one end, and every accepted message is applied
 //! or answered.
 
-use slipgate_cluster::Record;
+use std::collections::BTreeSet;
+
 use slipgate_cluster::moves::Outcome;
+use slipgate_cluster::{Record, Session};
 
 use super::Verdict;
 use crate::history::{Line, MoveStory};
@@ -84,6 +86,15 @@ pub(crate) fn check_dead(number: u64, receiver: Option<&Record>) -> Verdict {
     }
 }
 
+/// Somebody who is lost, and the living who were told of it by the home that it ended with, if it did. Whoever was despawned since
+/// is not lost, though nobody may be left who knows.
+pub(crate) fn check_named(witnesses: Option<&BTreeSet<Session>>, is_named_or_despawned: bool) -> Verdict {
+    match witnesses.filter(|_| !is_named_or_despawned) {
+        None => Ok(()),
+        Some(witnesses) => Err(format!("is lost without a name, though {witnesses:?} knew it")),
+    }
+}
+
 /// A request to a scene that is there to answer it.
 pub(crate) fn check_request(answers: u32) -> Verdict {
     if answers == 1 { Ok(()) } else { Err(format!("a request has {answers} answers")) }
@@ -91,7 +102,7 @@ pub(crate) fn check_request(answers: u32) -> Verdict {
 
 #[test]
 fn a_message_that_vanished_a_false_answer_and_a_move_without_an_end_are_found() {
-    use slipgate_cluster::{Epoch, Own, Session};
+    use slipgate_cluster::{Epoch, Own};
     use slipgate_entity::{OnlineId, RangeId, SceneId};
     let line = Line { accepted: vec![1, 2, 3], applied: [1].into(), dead: [3].into(), ..Line::default() };
     assert!(check_line(&line, &[1], Receiver::Lives, false).is_err());
@@ -124,5 +135,8 @@ fn a_message_that_vanished_a_false_answer_and_a_move_without_an_end_are_found() 
     assert!(check_told(&Outcome::Undecided, true).is_err());
     assert!(check_dead(1, None).is_ok() && check_dead(1, Some(&Record::never())).is_ok());
     assert!(check_dead(1, Some(&Record::registered(own))).is_err());
+    let witnesses = [own.session].into();
+    assert!(check_named(Some(&witnesses), true).is_ok() && check_named(None, false).is_ok());
+    assert!(check_named(Some(&witnesses), false).is_err());
     assert!(check_request(1).is_ok() && check_request(0).is_err() && check_request(2).is_err());
 }
