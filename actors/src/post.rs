@@ -204,6 +204,12 @@ impl Post {
         self.inner.lost.load().contains(&session) || self.inner.view.load().is_dead(session)
     }
 
+    /// The sessions whose links are lost.
+    #[must_use]
+    pub fn lost(&self) -> Arc<BTreeSet<Session>> {
+        self.inner.lost.load_full()
+    }
+
     fn change_lost(&self, change: impl Fn(&mut BTreeSet<Session>) -> bool) {
         self.inner.lost.rcu(|lost| {
             let mut lost = BTreeSet::clone(lost);

@@ -1,61 +1,56 @@
-//! A scene on its arbiter: its entities' bodies, and the machine that says what becomes of them.
+//! A scene on its arbiter: the mailbox, the timers and the post of its [`Troupe`].
 //!
 //! ```text
-//!   mail, questions --> machine --> apply, encode, decode: on the bodies here
-//!                               --> envelopes: one batch a turn, to the post
-//!                               --> events: a log line, the chronicle
+//!   mail, questions, ticks --> troupe --> envelopes: one batch a turn, to the post
+//!                                     --> orders: the directory, the router, the chronicle, the keeper
 //! ```
 //!
-//! Keeps: a turn's outputs are done in their order; what a handler sends is handed in before the next
-//! output is done; a panic in game code ends what was called of it, and nothing else.
-//! Leaves out: decisions.
+//! Keeps: what a turn wants done is done in its order, and before anything of it leaves.
+//! Leaves out: what a turn is (`troupe`), decisions.
 
 mod bodies;
 mod closing;
 mod episode;
 mod evacuating;
+mod fresh;
 mod meters;
+mod outlook;
 mod question;
 mod returns;
 mod room;
 mod story;
+mod troupe;
 mod turns;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
-use slipgate_cluster::message::Message as Said;
-use slipgate_cluster::scene::{Answer, Departure, Destination, Event, Input, OnPanic, Output, Scene, Settings, Ticket};
-use slipgate_cluster::{Envelope, Now, Own, Session, evacuation};
+use slipgate_cluster::scene::{Input, Settings, Ticket};
+use slipgate_cluster::{Envelope, Session};
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::{SceneInfo, Types};
+use slipgate_entity::game::Types;
 
-use self::bodies::Bodies;
 pub use self::closing::CloseScene;
-use self::closing::Told;
 pub use self::episode::Episode;
-use self::episode::What;
 pub use self::evacuating::{Cause, Evacuate, HowFar, Remaining};
-use self::evacuating::{Evacuating, Watch};
+pub use self::fresh::Fresh;
 use self::meters::Meters;
+pub use self::outlook::Outlook;
 pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnError,
     SpawnOrder, Spawned, UnparkAnswer, Which,
 };
-use self::returns::Returns;
-use self::room::Room;
-use self::story::Names;
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
-use self::turns::{Delivery, Wishes};
-use crate::chronicle::{Chronicle, Happening, take_down};
+pub use self::troupe::{Means, Order, Troupe};
+use crate::chronicle::{Chronicle, take_down};
 use crate::clock::NodeClock;
 use crate::directory::{DirectoryActor, GlobalsHere, Register};
 use crate::mailbox::{Halt, Mail, Mailbox};
 use crate::post::Post;
 use crate::router::{Adopt, RouterActor};
 use crate::rows::{self, Rows};
-use crate::scenes::keeper::SceneKeeper;
+use crate::scenes::keeper::{SceneKeeper, SceneTells};
 use crate::voices::Voices;
 
 /// The directory's answer to a registration.
@@ -111,34 +106,9 @@ pub struct Surroundings {
 /// A scene's actor.
 #[derive(Debug)]
 pub struct SceneActor {
-    machine: Scene,
-    me: Own,
-    on_panic: OnPanic,
-    room: Room,
-    bodies: Bodies,
-    wishes: Wishes,
-    returns: Returns,
-    /// Spawns whose entities could not live, and why.
-    unfit: BTreeMap<Ticket, SpawnError>,
-    voices: Voices,
+    troupe: Troupe,
     around: Surroundings,
     mailbox: Option<Mailbox<SceneActor>>,
-    asked: BTreeMap<Ticket, question::Asker>,
-    last_ticket: u64,
-    letters: Vec<Envelope>,
-    names: Names,
-    /// Kept between steps for its room: a step of its own for each message, an allocation for none.
-    outputs: Vec<Output>,
-    applied: u64,
-    view_version: u64,
-    /// What this node itself told while there was no lease: nobody says it again.
-    deferred: Vec<Input>,
-    /// While everybody is to leave, and after that until the scene is asked again.
-    evacuating: Option<Evacuating>,
-    /// Who waits for news of that.
-    watches: Vec<Watch>,
-    /// What the keeper was told.
-    told: Told,
     meters: Meters,
     rows: Rows,
 }
@@ -147,193 +117,66 @@ impl SceneActor {
     /// The scene that `settings` describe, without entities; the first tenant of a slot has `first_generation`.
     #[must_use]
     pub fn new(settings: Settings, around: Surroundings, first_generation: u32) -> Self {
-        let (me, on_panic, capacity) = (settings.me, settings.on_panic, settings.capacity);
-        let view = around.post.view();
-        let scene = SceneInfo { id: me.scene, name: view.scene_text(me.scene), node: view.node_text(me.session.node) };
-        Self {
-            machine: Scene::new(settings),
-            me,
-            on_panic,
-            room: Room::new(around.post.budget()),
-            bodies: Bodies::new(scene, around.clock.now(), capacity, first_generation, around.types.clone()),
-            wishes: Wishes::default(),
-            returns: Returns::default(),
-            unfit: BTreeMap::new(),
+        let means = Means {
+            types: around.types.clone(),
             voices: around.voices.clone(),
+            budget: around.post.budget().clone(),
+            fresh: Fresh::of_system(),
+            first_generation,
+        };
+        Self {
+            troupe: Troupe::new(settings, means, around.outlook()),
             around,
             mailbox: None,
-            asked: BTreeMap::new(),
-            last_ticket: 0,
-            letters: Vec::new(),
-            names: Names::default(),
-            outputs: Vec::new(),
-            applied: 0,
-            view_version: 0,
-            deferred: Vec::new(),
-            evacuating: None,
-            watches: Vec::new(),
-            told: Told::default(),
             meters: Meters::default(),
             rows: Rows::new("slipgate_scene_rows"),
         }
     }
 
-    /// Hands in what other nodes say, or time. Without a lease it is left: whoever keeps it says it again.
-    fn turn(&mut self, inputs: impl IntoIterator<Item = Input>) {
-        if self.around.post.lease().is_held() {
-            self.give(inputs);
+    /// Lets the troupe do something, and carries out what it wants done.
+    fn act(&mut self, what: impl FnOnce(&mut Troupe)) {
+        self.troupe.see(self.around.outlook());
+        what(&mut self.troupe);
+        for order in self.troupe.take_orders() {
+            self.carry_out(order);
         }
+        self.around.post.send(self.troupe.take_letters());
     }
 
-    /// Hands in what this node itself says; without a lease it waits for one.
-    fn turn_or_defer(&mut self, inputs: impl IntoIterator<Item = Input>) {
-        if self.around.post.lease().is_held() {
-            self.give(inputs);
-        } else {
-            self.deferred.extend(inputs);
-        }
-    }
-
-    /// Hands in inputs, then acknowledges and sends what came of them.
-    fn give(&mut self, inputs: impl IntoIterator<Item = Input>) {
-        let now = self.around.clock.now();
-        // First of all: what comes was said by whoever has at least as new a view.
-        if self.around.post.view_version() > self.view_version {
-            let view = self.around.post.view();
-            self.view_version = view.version;
-            self.step(Input::View(view), now);
-        }
-        self.bodies.know(self.around.post.globals());
-        for input in std::mem::take(&mut self.deferred).into_iter().chain(inputs) {
-            self.step(input, now);
-        }
-        self.fire_due(now);
-        self.evacuate(now);
-        self.tell_keeper();
-        self.answer_watches();
-        // What entities of the scene said to each other has been applied then, and may have been answered.
-        for _ in 0..ANSWERS {
-            let granted = self.grant_wishes(now);
-            self.step(Input::Flush, now);
-            if !granted && !self.machine.has_said() {
-                break;
-            }
-        }
-        if let Some(entities) = self.bodies.global_news() {
-            self.around.directory.tell(GlobalsHere { scene: self.me.scene, entities });
-        }
-        self.room.settle(self.machine.waits());
-        // The next turn has about as many, mostly.
-        let room = Vec::with_capacity(self.letters.len());
-        self.around.post.send(std::mem::replace(&mut self.letters, room));
-    }
-
-    fn step(&mut self, mut input: Input, now: Now) {
-        self.prepare(&mut input, now);
-        // A step within a step, for what a handler sends, finds no room kept and makes its own.
-        let mut out = std::mem::take(&mut self.outputs);
-        if let Some(allowed) = self.room.make(self.machine.waits()) {
-            self.machine.handle(Input::Allow(allowed), now, &mut out);
-        }
-        self.machine.handle(input, now, &mut out);
-        for output in out.drain(..) {
-            self.perform(output, now);
-        }
-        self.outputs = out;
-    }
-
-    fn perform(&mut self, output: Output, now: Now) {
-        match output {
-            Output::Apply { entity, sender, message, payload } => {
-                self.apply(Delivery { entity, sender, message, payload }, now);
-            }
-            Output::Park { entity } => self.bodies.park(entity),
-            Output::Unpark { entity } => {
-                self.bodies.unpark(entity);
-                self.tell_life(entity, What::Unparked);
-                self.come_in(entity, now);
-            }
-            Output::Register { ticket, label } => {
+    fn carry_out(&self, order: Order) {
+        let around = &self.around;
+        match order {
+            Order::Register { ticket, label } => {
                 let scene = self.mailbox.clone().expect("the mailbox is made when the actor starts");
-                self.around.directory.tell(Register { ticket, owner: self.me, label, scene });
+                around.directory.tell(Register { ticket, owner: self.troupe.me(), label, scene });
             }
-            Output::Create { ticket, entity, .. } => self.create(ticket, entity, now),
-            Output::Encode { entity } => self.encode(entity, now),
-            Output::Decode { entity, prepare } => {
-                let result = self.bodies.stage(entity, &prepare.image, prepare.from.scene, now);
-                self.step(Input::Decoded { entity, label: prepare.label, result }, now);
-            }
-            Output::Install { entity } => {
-                let turned = self.bodies.install(entity, now);
-                self.turned(entity, turned, now);
-                self.news_of(entity);
-            }
-            Output::DropStaged { entity } => self.bodies.drop_staged(entity),
-            Output::Remove { entity, why } => {
-                if why == Departure::Despawned {
-                    self.tell_life(entity, What::Despawned);
-                }
-                self.remove(entity, matches!(why, Departure::Moved(_)), now);
-                self.news(evacuation::Input::Gone(entity));
-            }
-            Output::Adopt(orphans) => self.around.router.tell(Adopt(orphans)),
-            Output::Bounced { entity, to, payload, why } => self.bounced(entity, to, payload, why, now),
-            Output::Send { to, message } => self.write(to, message),
-            Output::Answer { ticket, answer } => self.answer(ticket, answer, now),
-            Output::Event(event) => self.report(event, now),
-        }
-    }
-
-    fn write(&mut self, to: Destination, message: Said) {
-        let to = match to {
-            Destination::Place(place) => Some(place),
-            Destination::Home(entity) => self.around.post.home_of(entity),
-        };
-        // A home that nobody has told us of yet is asked again by the repeat.
-        if let Some(to) = to {
-            self.letters.push(Envelope { from: self.me.into(), to, message });
-        }
-    }
-
-    fn answer(&mut self, ticket: Ticket, answer: Answer, now: Now) {
-        if let Some(body) = self.wishes.not_born(ticket) {
-            Bodies::discard(*body);
-        }
-        let unfit = self.unfit.remove(&ticket);
-        match self.asked.remove(&ticket) {
-            Some(question::Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),
-            Some(question::Asker::Spawn(reply)) if let Some(reason) = unfit => {
-                drop(reply.send(Err(reason)));
-            }
-            Some(question::Asker::Mover(entity)) => {
-                if let Answer::Rejected(error) = answer {
-                    self.move_rejected(entity, &error, now);
+            Order::Adopt(orphans) => around.router.tell(Adopt(orphans)),
+            Order::TakeDown(happening) => take_down(&around.chronicle, happening),
+            Order::Globals(entities) => self.tell_globals(entities),
+            Order::Tell(news) => {
+                if let Some(keeper) = &around.keeper {
+                    keeper.tell(SceneTells { scene: self.troupe.me().scene, news });
                 }
             }
-            Some(asker) => asker.answer(answer),
-            None => {}
         }
     }
 
-    fn report(&mut self, event: Event, now: Now) {
-        Self::measure(&event);
-        if let Event::MoveEnded { done, .. } = &event {
-            self.move_ended(done, now);
-        } else if let Event::MoveDecided { entity, .. } = event {
-            self.move_decided(entity, now);
-        }
-        self.names.look_at(self.around.post.view());
-        let story = Story::new(event, self.me, self.around.clock.unix_ms(), &mut self.names);
-        story.log();
-        take_down(&self.around.chronicle, Happening::Move(story));
+    fn tell_globals(&self, entities: BTreeMap<OnlineId, String>) {
+        self.around.directory.tell(GlobalsHere { scene: self.troupe.me().scene, entities });
     }
+}
 
-    /// Tells watchers what becomes of an entity that is here.
-    fn tell_life(&mut self, entity: OnlineId, what: What) {
-        let Some(who) = self.bodies.who(entity).cloned() else { return };
-        self.names.look_at(self.around.post.view());
-        let (scene, unix_ms) = (self.names.of(self.me), self.around.clock.unix_ms());
-        take_down(&self.around.chronicle, Happening::Life(Episode { who, what, scene, unix_ms }));
+impl Surroundings {
+    fn outlook(&self) -> Outlook {
+        let Self { post, clock, .. } = self;
+        Outlook {
+            now: clock.now(),
+            unix_ms: clock.unix_ms(),
+            may_act: post.lease().is_held(),
+            view: post.view(),
+            globals: post.globals(),
+            lost: post.lost(),
+        }
     }
 }
 
@@ -342,11 +185,11 @@ impl Actor for SceneActor {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         self.mailbox = Some(Mailbox::new(ctx.address(), MAILBOX));
-        ctx.run_interval(TICK, |actor, _| actor.turn([Input::Tick]));
+        ctx.run_interval(TICK, |actor, _| actor.act(|troupe| troupe.turn([Input::Tick])));
         // Whoever scrapes finds the scene however short its life is.
         self.tell_gauges();
         ctx.run_interval(GAUGES, |actor, _| actor.tell_gauges());
-        ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_scene(&actor.machine.tables())));
+        ctx.run_interval(ROWS, |actor, _| actor.rows.tell(rows::of_scene(&actor.troupe.machine.tables())));
     }
 }
 
@@ -356,7 +199,7 @@ impl Handler<Halt> for SceneActor {
     fn handle(&mut self, Halt: Halt, ctx: &mut Context<Self>) {
         self.take_share_back();
         self.rows.take_back();
-        self.around.directory.tell(GlobalsHere { scene: self.me.scene, entities: BTreeMap::new() });
+        self.tell_globals(BTreeMap::new());
         ctx.stop();
     }
 }
@@ -365,7 +208,8 @@ impl Handler<Mail> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
-        self.turn(mail.envelopes.into_iter().map(|Envelope { from, message, .. }| Input::Heard { from, message }));
+        let heard = |Envelope { from, message, .. }| Input::Heard { from, message };
+        self.act(|troupe| troupe.turn(mail.envelopes.into_iter().map(heard)));
     }
 }
 
@@ -373,10 +217,11 @@ impl Handler<Registered> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, Registered { ticket, entity }: Registered, _: &mut Context<Self>) {
-        self.turn_or_defer([match entity {
+        let input = match entity {
             Some(entity) => Input::Registered { ticket, entity },
             None => Input::NotRegistered { ticket },
-        }]);
+        };
+        self.act(|troupe| troupe.turn_or_defer([input]));
     }
 }
 
@@ -384,7 +229,7 @@ impl Handler<PeerLost> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, PeerLost(session): PeerLost, _: &mut Context<Self>) {
-        self.turn_or_defer([Input::PeerLost(session)]);
+        self.act(|troupe| troupe.turn_or_defer([Input::PeerLost(session)]));
     }
 }
 
@@ -392,19 +237,18 @@ impl Handler<Wind> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, wind: Wind, _: &mut Context<Self>) {
-        self.turn_or_defer([match wind {
+        let input = match wind {
             Wind::Drain => Input::Drain,
             Wind::Reopen => Input::Reopen,
             Wind::Down => Input::Shut,
             Wind::Up => Input::Stop,
-        }]);
+        };
+        self.act(|troupe| troupe.turn_or_defer([input]));
     }
 }
 
 /// Messages to entities that may wait for a scene. Some turns of a busy one.
 const MAILBOX: usize = 1 << 16;
-/// How often entities of the scene answer each other within one turn: then others have theirs.
-const ANSWERS: usize = 16;
 /// How often waits are looked at: a scene's turn at 20 Hz would be too coarse for the first repeats.
 const TICK: Duration = Duration::from_millis(20);
 /// How often gauges are told.

@@ -4,7 +4,8 @@ use actix::{Context, Handler, Message};
 use slipgate_cluster::scene::Input;
 
 use super::SceneActor;
-use crate::scenes::keeper::{SceneNews, SceneTells};
+use super::troupe::{Order, Troupe};
+use crate::scenes::keeper::SceneNews;
 
 /// The scene is being closed: nobody is taken in any more.
 #[derive(Clone, Copy, Debug, Message)]
@@ -23,32 +24,34 @@ impl Handler<CloseScene> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, CloseScene: CloseScene, _: &mut Context<Self>) {
-        self.turn_or_defer([Input::Close]);
+        self.act(|troupe| troupe.turn_or_defer([Input::Close]));
     }
 }
 
-impl SceneActor {
+impl Troupe {
     /// At the end of a turn: tells the keeper what this one has brought.
     pub(super) fn tell_keeper(&mut self) {
         if !self.machine.is_closing() {
             return;
         }
-        let Some(keeper) = &self.around.keeper else { return };
-        let scene = self.me.scene;
-        let tell = |news| keeper.tell(SceneTells { scene, news });
         let (cleared, forgotten) = (self.machine.is_cleared(), self.machine.is_forgotten());
+        let evacuated = self.is_evacuated() && !self.machine.is_empty();
         // If nobody is left, more follows from it, as soon as every move is told.
-        if self.is_evacuated() && !self.machine.is_empty() && !self.told.evacuated {
+        if evacuated && !self.told.evacuated {
             self.told.evacuated = true;
-            tell(SceneNews::Evacuated);
+            self.tell(SceneNews::Evacuated);
         }
         if cleared && !self.told.cleared {
             self.told.cleared = true;
-            tell(SceneNews::Cleared { highest_generation: self.bodies.highest_generation() });
+            self.tell(SceneNews::Cleared { highest_generation: self.bodies.highest_generation() });
         }
         if forgotten && !self.told.forgotten {
             self.told.forgotten = true;
-            tell(SceneNews::Forgotten);
+            self.tell(SceneNews::Forgotten);
         }
+    }
+
+    fn tell(&mut self, news: SceneNews) {
+        self.orders.push(Order::Tell(news));
     }
 }

@@ -20,8 +20,9 @@ use slipgate_proto::admin::KeptRow;
 use tokio::sync::oneshot;
 
 use super::SceneActor;
+use super::outlook::Outlook;
 use super::question::Asker;
-use crate::post::Post;
+use super::troupe::Troupe;
 
 /// Everybody who lives in the scene is to leave.
 #[derive(Debug, actix::Message)]
@@ -145,10 +146,10 @@ impl Evacuating {
     }
 
     /// Hands the turn's news in. Returns who is to begin to leave, and where to; nowhere where it is to be despawned.
-    fn go_on(&mut self, post: &Post, nobody_comes: bool, now: Now) -> Vec<(OnlineId, Option<Own>)> {
+    fn go_on(&mut self, outlook: &Outlook, nobody_comes: bool, now: Now) -> Vec<(OnlineId, Option<Own>)> {
         let Some(under_way) = self.under_way() else { return Vec::new() };
         let mut orders = Vec::new();
-        for output in under_way.go_on(post, nobody_comes, now) {
+        for output in under_way.go_on(outlook, nobody_comes, now) {
             match output {
                 Output::Move { entity, to } => orders.push((entity, Some(to))),
                 Output::Despawn(entity) => orders.push((entity, None)),
@@ -160,9 +161,9 @@ impl Evacuating {
 }
 
 impl UnderWay {
-    fn go_on(&mut self, post: &Post, nobody_comes: bool, now: Now) -> Vec<Output> {
-        let view = post.view();
-        let is_open = |target: &&Target| !post.is_gone(target.own.session) && !view.is_draining(target.own.session);
+    fn go_on(&mut self, outlook: &Outlook, nobody_comes: bool, now: Now) -> Vec<Output> {
+        let is_open =
+            |target: &&Target| !outlook.is_gone(target.own.session) && !outlook.view.is_draining(target.own.session);
         let open: Vec<Target> = self.targets.iter().filter(is_open).copied().collect();
         let names: Vec<Own> = open.iter().map(|target| target.own).collect();
         let mut inputs = Vec::new();
@@ -184,6 +185,13 @@ impl actix::Handler<Evacuate> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, evacuate: Evacuate, _: &mut actix::Context<Self>) {
+        self.act(|troupe| troupe.order_evacuation(evacuate));
+    }
+}
+
+impl Troupe {
+    /// Begins or changes an evacuation.
+    fn order_evacuation(&mut self, evacuate: Evacuate) {
         let under_way = self.evacuating.as_mut().filter(|evacuating| !evacuating.is_over());
         match evacuate {
             Evacuate::Begin { cause, targets, deadline } => {
@@ -215,9 +223,7 @@ impl actix::Handler<Evacuate> for SceneActor {
         }
         self.turn([]);
     }
-}
 
-impl SceneActor {
     fn begin_evacuation(&mut self, mut evacuating: Evacuating) {
         let leaving: BTreeMap<OnlineId, Option<Own>> = self.asked.values().filter_map(Asker::leaver).collect();
         for entity in self.machine.entities() {
@@ -281,7 +287,7 @@ impl SceneActor {
         loop {
             let nobody_comes = self.machine.is_draining() && self.machine.coming() == 0;
             let Some(evacuating) = &mut self.evacuating else { return };
-            let orders = evacuating.go_on(&self.around.post, nobody_comes, now);
+            let orders = evacuating.go_on(&self.outlook, nobody_comes, now);
             if orders.is_empty() {
                 return;
             }
@@ -330,7 +336,7 @@ impl SceneActor {
     }
 
     pub(super) fn remaining(&self, limit: usize) -> Remaining {
-        let view = self.around.post.view();
+        let view = self.outlook.view.clone();
         let scene = view.scene_text(self.me.scene);
         let kept = match self.evacuating.as_ref().map(|evacuating| &evacuating.stage) {
             Some(Stage::Over(done)) => Some(&done.kept),

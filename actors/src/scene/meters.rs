@@ -7,6 +7,7 @@ use slipgate_cluster::scene::Event;
 
 use super::SceneActor;
 use super::story::outcome_word;
+use super::troupe::Troupe;
 
 /// What the scene told last, for those that add up what they have in common with others.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Meters {
     applied: u64,
 }
 
-impl SceneActor {
+impl Troupe {
     /// Counts what a move came to.
     pub(super) fn measure(event: &Event) {
         let Event::MoveEnded { done, .. } = event else { return };
@@ -28,18 +29,20 @@ impl SceneActor {
             metrics::counter!("slipgate_messages_held_total").increment(done.cost.held);
         }
     }
+}
 
+impl SceneActor {
     /// Tells how the scene stands; once a second is often enough for anybody who scrapes.
     pub(super) fn tell_gauges(&mut self) {
-        self.bodies.tell_refused(self.around.clock.now());
-        let gauges =
-            [self.machine.len(), self.machine.moves_under_way(), self.machine.arriving(), self.bodies.parked()];
+        self.troupe.bodies.tell_refused(self.around.clock.now());
+        let Troupe { machine, bodies, .. } = &self.troupe;
+        let gauges = [machine.len(), machine.moves_under_way(), machine.arriving(), bodies.parked()];
         if self.around.keeper.is_some() {
-            self.add_share(Meters { gauges, applied: self.applied });
+            self.add_share(Meters { gauges, applied: self.troupe.applied });
         } else {
             self.tell_alone(gauges);
         }
-        let left_out = self.machine.take_left_out();
+        let left_out = self.troupe.machine.take_left_out();
         if left_out > 0 {
             metrics::counter!("slipgate_messages_dropped_total", "at" => "scene").increment(left_out);
         }
@@ -47,11 +50,11 @@ impl SceneActor {
 
     fn tell_alone(&self, gauges: [usize; GAUGES.len()]) {
         let view = self.around.post.view();
-        let name = view.scene_text(self.me.scene);
+        let name = view.scene_text(self.troupe.me.scene);
         for (key, value) in GAUGES.into_iter().zip(gauges) {
             metrics::gauge!(key, "scene" => name.clone()).set(float(value));
         }
-        metrics::counter!("slipgate_messages_applied_total", "scene" => name).absolute(self.applied);
+        metrics::counter!("slipgate_messages_applied_total", "scene" => name).absolute(self.troupe.applied);
     }
 
     /// Adds to the sum of all what has changed here since the last time.
@@ -67,7 +70,7 @@ impl SceneActor {
     /// The scene ends, and with it its share.
     pub(super) fn take_share_back(&mut self) {
         if self.around.keeper.is_some() {
-            self.add_share(Meters { applied: self.applied, ..Meters::default() });
+            self.add_share(Meters { applied: self.troupe.applied, ..Meters::default() });
         }
     }
 }

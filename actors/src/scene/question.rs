@@ -2,15 +2,15 @@
 
 use actix::{Context, Handler, Message};
 use slipgate_cluster::Own;
-use slipgate_cluster::moves::{MoveError, MoveId};
+use slipgate_cluster::moves::MoveError;
 use slipgate_cluster::scene::{Answer, Input, MoveDone, MoveRequest, SpawnRefusal, Stand, Ticket};
 use slipgate_entity::game::{Data, Lookup, TypeInfo};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, SceneId};
 use thiserror::Error;
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
 use super::evacuating::Watch;
+use super::troupe::Troupe;
 use super::turns::Newcomer;
 use super::{HowFar, Remaining, SceneActor};
 use crate::labels::Labels;
@@ -254,6 +254,13 @@ impl Handler<AskScene> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, AskScene(question): AskScene, _: &mut Context<Self>) {
+        self.act(|troupe| troupe.ask(question));
+    }
+}
+
+impl Troupe {
+    /// Takes a question up; its answer goes where it says, now or later.
+    pub fn ask(&mut self, question: Question) {
         match question {
             Question::Spawn(order) => self.spawn(order),
             Question::Despawn { entity, reply } => {
@@ -283,9 +290,7 @@ impl Handler<AskScene> for SceneActor {
             }
         }
     }
-}
 
-impl SceneActor {
     pub(super) fn ticket(&mut self, asker: Asker) -> Ticket {
         self.last_ticket += 1;
         let ticket = Ticket(self.last_ticket);
@@ -296,10 +301,10 @@ impl SceneActor {
     /// What the machine is to be told, so that an entity moves: the request, and that nobody is at its end, if so.
     pub(super) fn order_move(&mut self, entity: OnlineId, to: Result<Own, SceneId>, asker: Asker) -> Vec<Input> {
         let ticket = Some(self.ticket(asker));
-        let id = MoveId(Uuid::new_v4());
+        let id = self.fresh.move_id();
         // What is to be known of the entity itself is looked at when the machine hears of it.
         let request = Input::Migrate(Box::new(MoveRequest::new(ticket, id, entity, to)));
-        let gone = to.ok().map(|own| own.session).filter(|session| self.around.post.is_gone(*session));
+        let gone = to.ok().map(|own| own.session).filter(|session| self.outlook.is_gone(*session));
         [request].into_iter().chain(gone.map(Input::PeerLost)).collect()
     }
 
@@ -350,7 +355,7 @@ impl SceneActor {
     fn row(&self, entity: OnlineId) -> Option<SceneEntity> {
         let mut stand = self.machine.stand(entity)?;
         // Whoever has another copy may be the owner by now.
-        if !self.around.post.lease().is_held() {
+        if !self.outlook.may_act {
             stand.phase = PAUSED;
         }
         let handle = self.bodies.handle(entity)?.to_string();

@@ -11,7 +11,7 @@ use slipgate_cluster::{Envelope, Now, Place};
 use slipgate_entity::OnlineId;
 use slipgate_entity::game::{Effect, Fate, Returned, panicked, reply, without_answer};
 
-use super::SceneActor;
+use super::troupe::Troupe;
 use crate::router::REPLY_BYTES;
 
 /// A message that came back: whose it is, whom it was for, and why.
@@ -45,7 +45,7 @@ impl Returns {
     }
 }
 
-impl SceneActor {
+impl Troupe {
     /// Says to the router of a tool what is for the tool.
     pub(super) fn reply(&mut self, entity: OnlineId, to: Place, effects: &mut Vec<Effect>) {
         for effect in effects.extract_if(.., |effect| matches!(effect, Effect::Reply { .. })) {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use slipgate_cluster::bounds::clipped;
 use slipgate_cluster::message::{Identity, Parked, Payload, Sender};
-use slipgate_cluster::moves::{MoveError, MoveId, Outcome, Refusal};
+use slipgate_cluster::moves::{MoveError, Outcome, Refusal};
 use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Now, Own};
@@ -24,13 +24,12 @@ use slipgate_entity::game::{
     Body, Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, SceneRef, Spawn,
 };
 use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
-use uuid::Uuid;
 
-use super::SceneActor;
 use super::bodies::{NotApplied, Panicked, Turned};
 use super::episode::What;
 use super::question::Asker;
 use super::story::{explain, outcome_word};
+use super::troupe::Troupe;
 
 /// A message on its way into a body.
 #[derive(Debug)]
@@ -56,11 +55,6 @@ pub(super) struct Newcomer<'n> {
     pub(super) brings: Option<serde_json::Value>,
 }
 
-/// A number over restarts that nobody else has.
-pub(super) fn fresh_persist() -> PersistId {
-    PersistId(Uuid::now_v7())
-}
-
 /// An entity that was made and has no number yet.
 #[derive(Debug)]
 pub(super) struct Made {
@@ -84,7 +78,7 @@ impl Wishes {
     }
 }
 
-impl SceneActor {
+impl Troupe {
     /// Runs a handler; the machine hears what it sends, or that it did not come to its end.
     pub(super) fn apply(&mut self, Delivery { entity, sender, message, payload }: Delivery, now: Now) {
         self.come_in(entity, now);
@@ -207,7 +201,7 @@ impl SceneActor {
         if !self.machine.is_still(entity) {
             return;
         }
-        let view = self.around.post.view();
+        let view = self.outlook.view.clone();
         let target = match to {
             SceneRef::Id(scene) => view.own_of(*scene).ok_or(*scene),
             SceneRef::Name(name) => match view.scene_named(name).filter(|scene| scene.is_open()) {
@@ -239,10 +233,11 @@ impl SceneActor {
     }
 
     /// Makes the body of an entity that is wanted; says why there can be none.
-    pub(super) fn make(&self, newcomer: Newcomer<'_>) -> Result<Made, String> {
+    pub(super) fn make(&mut self, newcomer: Newcomer<'_>) -> Result<Made, String> {
         let Newcomer { type_name, label, player, persist, data, brings } = newcomer;
         let type_version = self.bodies.types().entity(type_name).map_or(0, |info| info.version());
-        let (type_name, persist) = (TypeName(type_name.to_owned()), persist.unwrap_or_else(fresh_persist));
+        let persist = persist.unwrap_or_else(|| self.fresh.persist(self.outlook.unix_ms));
+        let type_name = TypeName(type_name.to_owned());
         let identity = Identity { type_name, type_version, label, persist, player };
         let mut body = self.bodies.make(&identity, &data)?;
         if let Some(brings) = brings {
@@ -282,7 +277,7 @@ impl SceneActor {
     fn companion(&mut self, entity: OnlineId, to: Own, now: Now) -> Companion {
         let (objection, _) = self.ask_to_leave(entity, to, now);
         let (body_bytes, components) = (self.bodies.size(entity, now), self.bodies.components(entity));
-        Companion { entity, id: MoveId(Uuid::new_v4()), body_bytes, components, objection }
+        Companion { entity, id: self.fresh.move_id(), body_bytes, components, objection }
     }
 
     /// What an entity has against a move, and who comes along. One with which something is under way is not asked: the
@@ -298,7 +293,7 @@ impl SceneActor {
             return (None, Vec::new());
         }
         self.come_in(entity, now);
-        let view = self.around.post.view();
+        let view = self.outlook.view.clone();
         let node = view.node_text(to.session.node);
         let destination = Destination { scene: to.scene, name: view.scene_text(to.scene), node };
         match self.bodies.leaving(entity, &destination, now) {
@@ -339,7 +334,8 @@ impl SceneActor {
     /// Begins the life of a new entity, or ends it at once if its game code says that it cannot be.
     pub(super) fn create(&mut self, ticket: Ticket, entity: OnlineId, now: Now) {
         let body = self.wishes.not_born(ticket).expect("who is created was made before it was registered");
-        match self.bodies.create(entity, body, now) {
+        let fresh = || self.fresh.persist(self.outlook.unix_ms);
+        match self.bodies.create(entity, body, fresh, now) {
             Ok(turned) => {
                 self.tell_life(entity, What::Spawned);
                 self.turned(entity, turned, now);
@@ -367,7 +363,7 @@ impl SceneActor {
             return;
         }
         let to = match done.to {
-            Ok(own) => self.around.post.view().own_text(own),
+            Ok(own) => self.outlook.view.clone().own_text(own),
             Err(scene) => scene.to_string(),
         };
         let text = explain(&done.outcome, &to).unwrap_or_default();
@@ -442,7 +438,7 @@ impl SceneActor {
             "{why}; {next}"
         );
         self.tell_life(entity, What::Panicked(clipped(why.clone())));
-        Parked { why, since_ms: self.around.clock.unix_ms() }
+        Parked { why, since_ms: self.outlook.unix_ms }
     }
 }
 

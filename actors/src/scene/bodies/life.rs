@@ -15,7 +15,6 @@ use super::arrivals::Arrival;
 use super::{Bodies, Seat};
 use crate::panic::{Panic, guarded};
 use crate::scene::question::SpawnError;
-use crate::scene::turns::fresh_persist;
 
 /// What a turn has led to.
 #[derive(Debug, Default)]
@@ -58,11 +57,12 @@ impl Bodies {
     }
 
     /// Begins the life of an entity that was made before. Says why it cannot live, if so: it is here then,
-    /// and is to be despawned.
+    /// and is to be despawned; where somebody has its number over restarts, under a fresh one.
     pub(in crate::scene) fn create(
         &mut self,
         entity: OnlineId,
         mut body: Box<Body>,
+        fresh: impl FnOnce() -> PersistId,
         now: Now,
     ) -> Result<Turned, SpawnError> {
         let unfit = |reason| SpawnError::Unfit { reason };
@@ -70,7 +70,7 @@ impl Bodies {
         let persist = body.description().persist();
         let alike = self.alike(persist);
         if alike.is_some() {
-            body.renumber(fresh_persist());
+            body.renumber(fresh());
         }
         self.put(entity, body);
         if let Some(by) = alike {
