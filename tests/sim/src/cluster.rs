@@ -9,11 +9,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use slipgate_cluster::manager::{JoinRequest, SceneDeclaration, Ticket};
-use slipgate_cluster::scene::{OnPanic, Route, Settings};
-use slipgate_cluster::schema::Schema;
+use slipgate_cluster::scene::Route;
 use slipgate_cluster::{Envelope, NodeId, NodeName, Now, Own, Place, Port, Record, Session};
-use slipgate_entity::{OnlineId, SceneId, TypeName};
+use slipgate_entity::{OnlineId, SceneId};
 
+use crate::cast::{Cast, Staged, Walkers};
 use crate::dice::Dice;
 use crate::history::History;
 use crate::invariants::{Verdict, one_active_owner};
@@ -23,7 +23,6 @@ use crate::mutant::Mutant;
 use crate::network::{Load, Network, NodeIndex, Parcel};
 use crate::plan::Plan;
 use crate::seat::Seat;
-use crate::stage::Stage;
 
 /// Virtual time between two ticks.
 pub(crate) const TICK_US: u64 = 10_000;
@@ -32,12 +31,12 @@ pub(crate) const TICK_US: u64 = 10_000;
 pub(crate) const SEAT: NodeIndex = 0;
 
 #[derive(Debug)]
-pub(crate) struct Cluster {
+pub(crate) struct Cluster<C: Cast = Walkers> {
     pub(crate) now: Now,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<Node>,
     pub(crate) lives: Vec<Life>,
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<C::Stage>,
     pub(crate) seat: Seat,
     pub(crate) network: Network,
     pub(crate) links: Links,
@@ -53,8 +52,8 @@ pub(crate) struct Cluster {
     pub(crate) trace: Option<Vec<String>>,
 }
 
-impl Cluster {
-    pub(crate) fn new(plan: &Plan, is_traced: bool) -> Self {
+impl<C: Cast> Cluster<C> {
+    pub(crate) fn of(plan: &Plan, is_traced: bool) -> Self {
         let mut dice = Dice::new(plan.seed);
         let count = usize::from(plan.nodes);
         let node = |index: usize| Node {
@@ -112,8 +111,8 @@ impl Cluster {
     }
 
     /// The stages of lives that are there.
-    pub(crate) fn open_stages(&self) -> impl Iterator<Item = &Stage> {
-        self.stages.iter().filter(|stage| !self.lives[stage.life].is_gone)
+    pub(crate) fn open_stages(&self) -> impl Iterator<Item = &C::Stage> {
+        self.stages.iter().filter(|stage| !self.lives[stage.life()].is_gone)
     }
 
     /// Delivers what is due, then everybody hears that time passes.
@@ -161,16 +160,11 @@ impl Cluster {
         let ticket = Ticket(self.tickets);
         let again_at = Now(self.now.0 + JOIN_AGAIN_US);
         self.nodes[node].doing = Doing::Joining { ticket, asked: self.clock(node), again_at };
-        let scenes = (0..self.plan.scenes_per_node).map(|scene| SceneDeclaration {
-            id: scene_of(node, scene),
-            name: name(format!("s{node}-{scene}")),
-            capacity: self.plan.capacity,
-        });
         let request = JoinRequest {
-            name: name(format!("n{node}")),
+            name: C::node_name(self, node),
             address: format!("node{node}:1"),
             admin: format!("node{node}:2"),
-            scenes: scenes.collect(),
+            scenes: C::scenes(self, node),
             seen: self.nodes[node].seen,
         };
         let load = Load::Join { ticket, request };
@@ -217,11 +211,9 @@ impl Cluster {
         self.nodes[node].doing = Doing::Living(index);
         let view = life.member.view().clone();
         self.lives.push(life);
-        for number in 0..self.plan.scenes_per_node {
-            let schema: Schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
-            let me = Own::new(session, scene_of(node, number));
-            let (capacity, limits) = (self.plan.capacity, self.plan.limits.clone());
-            self.stages.push(Stage::new(index, Settings { me, capacity, schema, limits, on_panic: OnPanic::Park }));
+        for SceneDeclaration { id, capacity, .. } in C::scenes(self, node) {
+            let stage = C::open(self, index, Own::new(session, id), capacity);
+            self.stages.push(stage);
         }
         self.take_view(index, &view);
     }
@@ -250,6 +242,14 @@ impl Cluster {
         }
         let session = self.lives[life].session;
         self.note(|| format!("{session:?} is over"));
+        C::mourn(self, life);
+    }
+}
+
+impl Cluster {
+    /// Notes whoever was with a life that is over.
+    pub(crate) fn touch(&mut self, life: LifeIndex) {
+        let session = self.lives[life].session;
         self.note_witnesses(life);
         for stage in self.stages.iter().filter(|stage| !self.lives[stage.life].is_gone) {
             let is_here = stage.life == life;
@@ -288,6 +288,14 @@ impl Cluster {
         }
     }
 
+    /// Whether a scene lets an entity take turns, as the scene sees it.
+    pub(crate) fn runs(&self, stage: usize, entity: OnlineId) -> bool {
+        let stage = &self.stages[stage];
+        stage.scene.route(entity) == Route::Owner(stage.me())
+    }
+}
+
+impl<C: Cast> Cluster<C> {
     /// The record of an entity, where its present home is there and complete.
     pub(crate) fn record(&self, entity: OnlineId) -> Option<Record> {
         let home = self.seat.disk.view.homes.get(&entity.range())?;
@@ -299,14 +307,14 @@ impl Cluster {
 
     /// Scenes where `entity` takes turns.
     pub(crate) fn active(&self, entity: OnlineId) -> Vec<Own> {
-        let here = |stage: &&Stage| stage.active.contains(&entity) && self.may_act(stage.life);
-        self.open_stages().filter(here).map(Stage::me).collect()
+        let here = |stage: &&C::Stage| stage.active().contains(&entity) && self.may_act(stage.life());
+        self.open_stages().filter(here).map(Staged::me).collect()
     }
 
     /// A scene has had its turn: whoever it runs now, it alone runs.
     pub(crate) fn look_at_stage(&mut self, stage: usize) {
         if self.stages[stage].look() {
-            for &entity in &self.stages[stage].active {
+            for &entity in self.stages[stage].active() {
                 self.check_owner(entity);
             }
         }
@@ -318,7 +326,7 @@ impl Cluster {
         let is_home = |entity: &OnlineId| {
             self.seat.disk.view.homes.get(&entity.range()).is_some_and(|home| home.session == session)
         };
-        for &entity in self.open_stages().flat_map(|stage| &stage.active).filter(|entity| is_home(entity)) {
+        for &entity in self.open_stages().flat_map(Staged::active).filter(|entity| is_home(entity)) {
             self.check_owner(entity);
         }
     }
@@ -329,13 +337,7 @@ impl Cluster {
     }
 
     pub(crate) fn stage_of(&self, own: Own) -> Option<usize> {
-        self.stages.iter().rposition(|stage| stage.me() == own && !self.lives[stage.life].is_gone)
-    }
-
-    /// Whether a scene lets an entity take turns, as the scene sees it.
-    pub(crate) fn runs(&self, stage: usize, entity: OnlineId) -> bool {
-        let stage = &self.stages[stage];
-        stage.scene.route(entity) == Route::Owner(stage.me())
+        self.stages.iter().rposition(|stage| stage.me() == own && !self.lives[stage.life()].is_gone)
     }
 
     /// # Panics
@@ -354,12 +356,12 @@ impl Cluster {
     }
 }
 
-fn scene_of(node: NodeIndex, number: u16) -> SceneId {
+pub(crate) fn scene_of(node: NodeIndex, number: u16) -> SceneId {
     let node = u16::try_from(node).expect("a few nodes");
     SceneId::from(node * 10 + number + 1)
 }
 
-fn name(text: String) -> NodeName {
+pub(crate) fn name(text: String) -> NodeName {
     NodeName::new(text).expect("a name")
 }
 

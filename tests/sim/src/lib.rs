@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `plan` | the shape of a seed's cluster, and its script |
 //! | `cluster`, `life`, `links`, `network`, `seat` | the simulated world |
+//! | `cast` | who plays: the simulator's own walkers, or a studio's games |
 //! | `turns`, `scenes`, `stage` | the shells of the machines |
 //! | `mischief`, `rest` | the two phases |
 //! | `history`, `invariants` | what really happened, and what must be true of it |
@@ -25,6 +26,7 @@
 //! Leaves out: bytes on wires, sockets, files, threads, which are for tests of real processes; how long anything takes
 //! but for the deadlines of the machines.
 
+mod cast;
 mod cluster;
 mod dice;
 mod history;

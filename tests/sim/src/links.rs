@@ -7,6 +7,7 @@ use slipgate_cluster::manager::Input;
 use slipgate_cluster::scene::Input as SceneInput;
 use slipgate_cluster::{Now, Session};
 
+use crate::cast::{Cast, Staged};
 use crate::cluster::{Cluster, SEAT};
 use crate::life::{Doing, LifeIndex};
 use crate::network::NodeIndex;
@@ -50,7 +51,7 @@ impl Links {
     }
 }
 
-impl Cluster {
+impl<C: Cast> Cluster<C> {
     pub(crate) fn look_at_links(&mut self) {
         for one in 0..self.nodes.len() {
             for other in one + 1..self.nodes.len() {
@@ -134,6 +135,7 @@ impl Cluster {
     }
 
     fn link_up(&mut self, sessions: [Session; 2]) {
+        C::meet(self, sessions);
         self.tell_seat_of_link(sessions, Input::LinkUp);
     }
 
@@ -161,8 +163,8 @@ impl Cluster {
     /// The scenes of a life hear that another is lost.
     pub(crate) fn lose_peer(&mut self, life: LifeIndex, gone: Session) {
         for stage in 0..self.stages.len() {
-            if self.stages[stage].life == life {
-                self.tell_scene_or_defer(stage, SceneInput::PeerLost(gone));
+            if self.stages[stage].life() == life {
+                C::tell(self, stage, SceneInput::PeerLost(gone));
             }
         }
     }

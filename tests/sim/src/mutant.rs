@@ -4,6 +4,7 @@ use slipgate_cluster::message::{Control, Data, Message};
 use slipgate_cluster::scene::Route;
 use slipgate_cluster::{Record, directory};
 
+use crate::cast::Cast;
 use crate::cluster::Cluster;
 use crate::life::LifeIndex;
 
@@ -43,10 +44,6 @@ impl Mutant {
 }
 
 impl Cluster {
-    pub(crate) fn is(&self, mutant: Mutant) -> bool {
-        self.plan.mutant == Some(mutant)
-    }
-
     /// A message came for an entity that may be on its way.
     pub(crate) fn acknowledge_if_held(&mut self, stage: usize, data: &Data) {
         let scene = &self.stages[stage].scene;
@@ -55,6 +52,12 @@ impl Cluster {
         let (entity, stream, upto, base) = (data.entity, data.stream, data.seq, data.base);
         let ack = Control::Ack { entity, stream, upto, owner, epoch, base };
         self.send(owner.into(), data.reply_to, Message::Control(ack));
+    }
+}
+
+impl<C: Cast> Cluster<C> {
+    pub(crate) fn is(&self, mutant: Mutant) -> bool {
+        self.plan.mutant == Some(mutant)
     }
 
     /// What a home hears.

@@ -5,6 +5,7 @@ use slipgate_cluster::message::Sender;
 use slipgate_cluster::view::Home;
 use slipgate_entity::OnlineId;
 
+use crate::cast::{Cast, Staged};
 use crate::cluster::Cluster;
 use crate::history::Line;
 use crate::invariants::progress_after_faults::{self, Receiver};
@@ -123,27 +124,33 @@ impl Cluster {
 
     /// Whatever is not at rest.
     fn leftovers(&self) -> Vec<(&'static str, u64)> {
+        // What a router that died was to close is open for longer.
+        let has_died = self.lives.iter().any(|life| life.is_mourned);
+        let streams = if has_died { Vec::new() } else { self.open_streams() };
+        self.unsettled().into_iter().chain(streams).collect()
+    }
+}
+
+impl<C: Cast> Cluster<C> {
+    /// Whatever is not at rest, but for streams.
+    pub(crate) fn unsettled(&self) -> Vec<(&'static str, u64)> {
         let nodes = self.nodes.iter().filter(|node| !matches!(node.doing, Doing::Living(_))).count();
         let paused = self.living().filter(|&life| !self.may_act(life)).count();
         let lives: Vec<_> = self.living().map(|life| &self.lives[life]).collect();
         let is_judged = |life: &&crate::life::Life| self.seat.disk.view.is_dead(life.session);
         let verdicts = self.lives.iter().filter(|life| life.is_gone && !is_judged(life));
         let vacant = self.seat.disk.view.homes.values().filter(|home| self.life_of(home.session).is_none());
-        // What a router that died was to close is open for longer.
-        let has_died = self.lives.iter().any(|life| life.is_mourned);
-        let streams = if has_died { Vec::new() } else { self.open_streams() };
         let behind = lives.iter().filter(|life| life.member.view().version < self.seat.disk.view.version);
         let stages: Vec<_> = self.open_stages().collect();
-        let tables: Vec<_> = stages.iter().map(|stage| stage.scene.tables()).collect();
+        let tables: Vec<_> = stages.iter().map(|stage| stage.machine().tables()).collect();
         let sum = |count: fn(&slipgate_cluster::scene::Tables) -> usize| tables.iter().map(count).sum::<usize>() as u64;
-        let bodies = stages.iter().map(|stage| stage.aside.len() + stage.bodies.len().abs_diff(stage.scene.len()));
-        let deferred = stages.iter().map(|stage| stage.deferred.len());
+        let (bodies, deferred): (Vec<_>, Vec<_>) = stages.iter().map(|stage| stage.strays()).unzip();
         let homes = lives.iter().map(|life| life.directory.unsettled());
         let witnesses = lives.iter().map(|life| {
             let tables = life.directory.tables();
             tables.naming + usize::from(!life.directory.is_witnessed())
         });
-        let all = vec![
+        vec![
             ("nodes that do not live", nodes as u64),
             ("nodes without a lease", paused as u64),
             ("verdicts to come", verdicts.count() as u64),
@@ -157,14 +164,15 @@ impl Cluster {
             ("messages of entities", sum(|tables| tables.unacknowledged)),
             ("messages that wait", sum(|tables| tables.waiting)),
             ("messages of tools", lives.iter().map(|life| life.router.waiting() as u64).sum()),
-            ("bodies without an entity", bodies.sum::<usize>() as u64),
-            ("inputs without a lease", deferred.sum::<usize>() as u64),
+            ("bodies without an entity", bodies.iter().sum::<usize>() as u64),
+            ("inputs without a lease", deferred.iter().sum::<usize>() as u64),
             ("homes that are not complete or not handed over", homes.sum::<usize>() as u64),
             ("witnesses that are not told or not heard", witnesses.sum::<usize>() as u64),
-        ];
-        all.into_iter().chain(streams).collect()
+        ]
     }
+}
 
+impl Cluster {
     /// Streams that are open, at either end, or to be closed; and alarms.
     fn open_streams(&self) -> Vec<(&'static str, u64)> {
         let tables: Vec<_> = self.open_stages().map(|stage| stage.scene.tables()).collect();

@@ -92,7 +92,7 @@ impl Cluster {
             Output::Apply { entity, sender, payload, .. } => self.apply(stage, entity, sender, &payload),
             Output::Park { .. } | Output::Unpark { .. } => panic!("no handler panics here"),
             Output::Register { ticket, .. } => {
-                let input = match self.register(stage) {
+                let input = match self.register(stage, None) {
                     Some(entity) => Input::Registered { ticket, entity },
                     None => Input::NotRegistered { ticket },
                 };

@@ -6,6 +6,7 @@ use slipgate_cluster::Own;
 use slipgate_cluster::scene::{Input, Route, Scene, Settings};
 use slipgate_entity::OnlineId;
 
+use crate::cast::Staged;
 use crate::life::LifeIndex;
 use crate::walker::Walker;
 
@@ -47,21 +48,42 @@ impl Stage {
     pub(crate) fn me(&self) -> Own {
         self.scene.me()
     }
+}
 
-    /// Looks who takes turns now; tells whether that has changed.
-    pub(crate) fn look(&mut self) -> bool {
-        let here = Route::Owner(self.me());
-        let is_active = |entity: &OnlineId| self.scene.route(*entity) == here;
-        let before = &self.active;
-        let mut same = 0;
-        let is_same = self.scene.entities().filter(is_active).all(|entity| {
-            same += 1;
-            before.get(same - 1) == Some(&entity)
-        });
-        if is_same && same == before.len() {
-            return false;
-        }
-        self.active = self.scene.entities().filter(is_active).collect();
-        true
+impl Staged for Stage {
+    fn life(&self) -> LifeIndex {
+        self.life
     }
+
+    fn machine(&self) -> &Scene {
+        &self.scene
+    }
+
+    fn active(&self) -> &[OnlineId] {
+        &self.active
+    }
+
+    fn strays(&self) -> (usize, usize) {
+        (self.aside.len() + self.bodies.len().abs_diff(self.scene.len()), self.deferred.len())
+    }
+
+    fn look(&mut self) -> bool {
+        look(&self.scene, &mut self.active)
+    }
+}
+
+/// Looks who takes turns in a scene; tells whether that has changed.
+pub(crate) fn look(scene: &Scene, active: &mut Vec<OnlineId>) -> bool {
+    let here = Route::Owner(scene.me());
+    let is_active = |entity: &OnlineId| scene.route(*entity) == here;
+    let mut same = 0;
+    let is_same = scene.entities().filter(is_active).all(|entity| {
+        same += 1;
+        active.get(same - 1) == Some(&entity)
+    });
+    if is_same && same == active.len() {
+        return false;
+    }
+    *active = scene.entities().filter(is_active).collect();
+    true
 }

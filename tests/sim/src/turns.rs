@@ -11,6 +11,7 @@ use slipgate_cluster::scene::answer_for_a_missing_scene;
 use slipgate_cluster::{Envelope, Now, Own, Place, Port, Session, View, range, router};
 use slipgate_entity::OnlineId;
 
+use crate::cast::{Cast, Staged};
 use crate::cluster::{Cluster, SEAT};
 use crate::invariants::{bounded_memory, progress_after_faults};
 use crate::life::{Doing, Life, LifeIndex};
@@ -18,7 +19,7 @@ use crate::mutant::Mutant;
 use crate::network::{Load, NodeIndex};
 use crate::walker::Speech;
 
-impl Cluster {
+impl<C: Cast> Cluster<C> {
     /// Time passes for a life: as its shells have their timers.
     pub(crate) fn tick_life(&mut self, life: LifeIndex) {
         self.tell_member(life, member::Input::Tick);
@@ -33,9 +34,8 @@ impl Cluster {
             self.tell_router(life, router::Input::Tick);
         }
         for stage in 0..self.stages.len() {
-            if self.stages[stage].life == life {
-                self.tell_scene(stage, slipgate_cluster::scene::Input::Tick);
-                self.tell_scene(stage, slipgate_cluster::scene::Input::Flush);
+            if self.stages[stage].life() == life {
+                C::tick(self, stage);
             }
         }
         let Life { router, adopted, .. } = &self.lives[life];
@@ -79,13 +79,16 @@ impl Cluster {
         self.note(|| format!("{from:?} -> {to:?}: {message:?}"));
         match (to.port, message) {
             (Port::Scene(scene), message) => match self.stage_of(Own::new(to.session, scene)) {
-                Some(stage) => self.tell_scene_of(stage, from, message),
+                Some(stage) => C::hear(self, stage, from, message),
                 None => {
                     if let Some(answer) = answer_for_a_missing_scene(Envelope { from, to, message }) {
                         self.send(answer.from, answer.to, answer.message);
                     }
                 }
             },
+            (Port::Router(_), Message::Control(Control::Reply { entity, payload })) => {
+                C::replied(self, life, entity, payload);
+            }
             (Port::Router(_), Message::Control(control)) => {
                 self.tell_router(life, router::Input::Heard { from, control });
             }
@@ -280,11 +283,7 @@ impl Cluster {
                 directory::Output::Lost(lost) => {
                     self.note(|| format!("{me:?}: {lost:?}"));
                     self.history.count("lost by name");
-                    let may_be = self.history.may_be_lost(lost.entity);
-                    let verdict =
-                        if may_be { Ok(()) } else { Err(format!("{lost:?}, though no end of a life has touched it")) };
-                    self.demand("progress_after_faults", verdict);
-                    self.history.named.insert(lost.entity);
+                    C::lose(self, &lost);
                 }
                 directory::Output::GivenAway => {}
                 directory::Output::Event(event) => self.home_event(me, &event),
@@ -314,12 +313,6 @@ impl Cluster {
         before.is_some_and(|session| self.life_of(session).is_some())
     }
 
-    /// One that was despawned may come back, where all who knew are gone and a late copy is not.
-    pub(crate) fn check_dead(&self, number: u64, receiver: OnlineId) {
-        let record = self.record(receiver).filter(|_| !self.history.may_be_lost(receiver));
-        self.demand("progress_after_faults", progress_after_faults::check_dead(number, record.as_ref()));
-    }
-
     pub(crate) fn tell_router(&mut self, life: LifeIndex, input: router::Input) {
         if !self.may_act(life) {
             return;
@@ -333,13 +326,9 @@ impl Cluster {
             at.router.handle(router::Input::View(view.clone()), now, &mut out);
         }
         at.router.handle(input, now, &mut out);
-        let (session, me) = (at.session, at.place(Port::Router(0)));
+        let me = at.place(Port::Router(0));
         for output in out {
-            if let router::Output::Dead(ticket) = &output {
-                self.check_dead(ticket.0, self.history.receiver_of(ticket.0));
-            }
-            let verdict = self.history.told(session, &output);
-            self.demand("acknowledged_is_kept", verdict);
+            C::told(self, life, &output);
             match output {
                 router::Output::Data { to, data } => self.send_noted(me, to.into(), Message::Data(data)),
                 router::Output::Close { to, entity, stream, sender } => {
@@ -364,8 +353,8 @@ impl Cluster {
     }
 
     /// A fresh id of a life, owned by one of its scenes; none while there is none in stock.
-    pub(crate) fn register(&mut self, stage: usize) -> Option<OnlineId> {
-        let (life, owner) = (self.stages[stage].life, self.stages[stage].me());
+    pub(crate) fn register(&mut self, stage: usize, label: Option<String>) -> Option<OnlineId> {
+        let (life, owner) = (self.stages[stage].life(), self.stages[stage].me());
         self.tell_directory_all(life, None);
         let now = self.clock(self.lives[life].node);
         let at = &mut self.lives[life];
@@ -375,29 +364,51 @@ impl Cluster {
             at.stock.surrender();
             return None;
         }
-        at.directory.handle(directory::Input::Registered { entity, owner, label: None }, now, &mut Vec::new());
+        at.directory.handle(directory::Input::Registered { entity, owner, label }, now, &mut Vec::new());
         let verdict = self.history.issued.id(entity);
         self.demand("ids_never_reissued", verdict);
         self.history.entities.push(entity);
         Some(entity)
     }
 
-    /// Sends, and notes what the words say of an entity: that its streams begin anew, or that it has been despawned.
+    /// Sends; whoever looks on sees it first.
     pub(crate) fn send_noted(&mut self, from: Place, to: Place, message: Message) {
-        if let Message::Data(data) = &message {
+        C::look_at(self, &message);
+        self.send(from, to, message);
+    }
+}
+
+impl Cluster {
+    /// One that was despawned may come back, where all who knew are gone and a late copy is not.
+    pub(crate) fn check_dead(&self, number: u64, receiver: OnlineId) {
+        let record = self.record(receiver).filter(|_| !self.history.may_be_lost(receiver));
+        self.demand("progress_after_faults", progress_after_faults::check_dead(number, record.as_ref()));
+    }
+
+    /// Only whom the end of a life has touched may be lost.
+    pub(crate) fn called_lost(&mut self, lost: &directory::Lost) {
+        let may_be = self.history.may_be_lost(lost.entity);
+        let verdict = if may_be { Ok(()) } else { Err(format!("{lost:?}, though no end of a life has touched it")) };
+        self.demand("progress_after_faults", verdict);
+        self.history.named.insert(lost.entity);
+    }
+
+    /// Notes what the words of a letter say of an entity: that its streams begin anew, or that it has been despawned.
+    pub(crate) fn note_letter(&mut self, message: &Message) {
+        if let Message::Data(data) = message {
             if data.hops > 0 {
                 self.history.count("messages handed on");
             }
             let verdict = self.history.sent(data, Speech::read(&data.payload).number);
             self.demand("streams_in_order", verdict);
         }
-        if let Message::Control(Control::Ack { stream, upto, .. }) = &message {
+        if let Message::Control(Control::Ack { stream, upto, .. }) = message {
             self.demand("acknowledged_is_kept", self.history.acknowledges(*stream, *upto));
         }
-        if let Message::Control(Control::Closed { .. }) = &message {
+        if let Message::Control(Control::Closed { .. }) = message {
             self.history.count("closed");
         }
-        if let Message::Control(Control::RecordIs { entity, record, .. }) = &message {
+        if let Message::Control(Control::RecordIs { entity, record, .. }) = message {
             if record.base > slipgate_cluster::Epoch::ZERO && self.history.reset.insert(*entity) {
                 self.history.count("streams reset");
                 // One that was despawned may come back, where all who knew are dead and a late copy is not.
@@ -414,7 +425,6 @@ impl Cluster {
                 self.history.despawned.insert(*entity);
             }
         }
-        self.send(from, to, message);
     }
 }
 
