@@ -56,6 +56,12 @@ async fn raid() -> Result<(), Box<dyn std::error::Error>> {
     println!("ann wants to leave: {refused}");
     assert_eq!((refused.kind, refused.reason.as_str()), (ProblemKind::Refused, "companion"));
     assert!(refused.text.contains(&bob.to_string()) && refused.text.contains("in combat"), "{}", refused.text);
+    let listed: Vec<_> = refused.companions.iter().map(|companion| companion.id).collect();
+    assert_eq!(listed, [bob.id(), cid.id()]);
+    for companion in &refused.companions {
+        let stayed = companion.outcome.as_ref().expect_err("nobody sets out alone");
+        println!("{} was to come along: {stayed}", companion.id);
+    }
     for raider in [&ann, &bob, &cid] {
         let raider = raider.show().await?;
         println!("{} is still in {}", raider.label.unwrap_or_default(), raider.at);

@@ -112,6 +112,8 @@ pub struct MoveError {
     pub at: Option<Box<Place>>,
     /// What state is left, in words.
     pub state: Option<String>,
+    /// How it went for those who were to come along: each is decided by itself, and may have moved.
+    pub companions: Vec<Companion>,
 }
 
 impl MoveError {
@@ -127,7 +129,7 @@ impl MoveError {
 impl From<Problem> for MoveError {
     fn from(problem: Problem) -> Self {
         let Problem { kind, reason, text, state, hint: _ } = problem;
-        Self { kind, reason, text, at: None, state }
+        Self { kind, reason, text, at: None, state, companions: Vec::new() }
     }
 }
 
@@ -354,10 +356,10 @@ fn then(fate: Fate) -> &'static str {
 
 pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
     let MoveReport { id: move_id, from, to, result, reason, text, at, epoch, cost, companions, .. } = report;
+    let companions = companions.into_iter().map(|row| Companion { id: id(&row.entity), outcome: came(row) }).collect();
     if result == "ok" {
-        let companion = |row: CompanionRow| Companion { id: id(&row.entity), outcome: came(row) };
         return Ok(Moved {
-            companions: companions.into_iter().map(companion).collect(),
+            companions,
             from: place(&from),
             to: place(&to),
             epoch,
@@ -368,7 +370,7 @@ pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
             bytes: cost.bytes,
         });
     }
-    Err(unmoved(&result, reason, text, at.as_deref()))
+    Err(MoveError { companions, ..unmoved(&result, reason, text, at.as_deref()) })
 }
 
 fn came(CompanionRow { result, reason, text, at, .. }: CompanionRow) -> Result<(), MoveError> {
@@ -383,7 +385,8 @@ fn unmoved(result: &str, reason: Option<String>, text: Option<String>, at: Optio
         (_, _) => ProblemKind::Unavailable,
     };
     let text = text.unwrap_or_else(|| format!("the move ended as {reason}"));
-    MoveError { kind, reason, text, at: at.and_then(Place::read).map(Box::new), state: None }
+    let at = at.and_then(Place::read).map(Box::new);
+    MoveError { kind, reason, text, at, state: None, companions: Vec::new() }
 }
 
 pub(super) fn shown(report: EntityReport) -> Shown {
