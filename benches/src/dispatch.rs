@@ -7,7 +7,7 @@ use slipgate_entity::game::{
     Body, Caller, Context, Data, Description, Effect, Identity, Incoming, Lookup, Moment, SceneInfo, Types, World,
     payload,
 };
-use slipgate_entity::{Handle, LookupError, OnlineId, PersistId, PlayerId, RangeId, SceneId};
+use slipgate_entity::{Handle, LookupError, OnlineId, PersistId, PlayerId, RangeId, SceneId, codec};
 use slipgate_macros::{Component, Entity, Message, handlers};
 use uuid::Uuid;
 
@@ -57,24 +57,37 @@ pub(crate) fn sections(rounds: usize) -> Result<Vec<Section>> {
     let scene = SceneInfo { id: SceneId(1), name: "forest".to_owned(), node: "n1".to_owned() };
     let world = World { types: &types, scene: &scene, tick: 0, now: Moment(0), handles: &Nobody };
     let hit = payload(&Hit { hp: 5 });
-    let mut health = Health::default();
+    let mut bytes = Vec::new();
+    codec::append_part(&Hit { hp: 5 }, &mut bytes)?;
+    let (mut health, mut health_of_bytes) = (Health::default(), Health::default());
     let lines = compete(
         rounds,
         vec![
             (DIRECT.to_owned(), Box::new(|| Ok(cpu_ns_each(CALLS, || (0..CALLS).for_each(|_| directly(&mut health)))))),
+            (
+                DECODED.to_owned(),
+                Box::new(|| Ok(cpu_ns_each(CALLS, || (0..CALLS).for_each(|_| decoded(&mut health_of_bytes, &bytes))))),
+            ),
             (
                 DISPATCHED.to_owned(),
                 Box::new(|| Ok(cpu_ns_each(CALLS, || (0..CALLS).for_each(|_| dispatched(&mut body, &hit, &world))))),
             ),
         ],
     )?;
-    let goals = vec![Goal { of: DISPATCHED, over: None, bound: Bound::AtMost(10.0) }];
+    let goals = [DIRECT, DECODED].map(|over| Goal { of: DISPATCHED, over: Some(over), bound: Bound::AtMostMore(10.0) });
+    let goals = goals.into();
     Ok(vec![Section { title: "A message to a component".to_owned(), unit: "CPU ns per message", lines, goals }])
 }
 
 #[inline(never)]
 fn directly(health: &mut Health) {
     let Hit { hp } = black_box(Hit { hp: 5 });
+    health.hp = black_box(health.hp.wrapping_add(hp));
+}
+
+#[inline(never)]
+fn decoded(health: &mut Health, bytes: &[u8]) {
+    let Hit { hp } = codec::decode_part(black_box(bytes)).expect("it was encoded just now");
     health.hp = black_box(health.hp.wrapping_add(hp));
 }
 
@@ -87,5 +100,6 @@ fn dispatched(body: &mut Body, hit: &[u8], world: &World<'_>) {
 }
 
 const DIRECT: &str = "limit: the handler is called";
+const DECODED: &str = "limit: decoded, and the handler is called";
 const DISPATCHED: &str = "`Body::call`: decoded, dispatched, handled";
 const CALLS: usize = 1 << 20;

@@ -30,6 +30,8 @@ pub(crate) struct Goal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     AtMost(f64),
+    /// Of the difference.
+    AtMostMore(f64),
     AtLeast(f64),
 }
 
@@ -41,16 +43,17 @@ impl Section {
 
     fn goal_row(&self, goal: &Goal, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of = self.figures(goal.of);
-        let (name, values, sign) = match goal.over {
-            Some(over) => {
-                let ratios = of.iter().zip(self.figures(over)).map(|(of, over)| of / over).collect();
-                (format!("{} / {over}", goal.of), ratios, "x")
+        let beside = |over, with: fn((&f64, &f64)) -> f64| of.iter().zip(self.figures(over)).map(with).collect();
+        let (name, values, sign) = match (goal.over, goal.bound) {
+            (Some(over), Bound::AtMostMore(_)) => {
+                (format!("{} - {over}", goal.of), beside(over, |(of, over)| of - over), "")
             }
-            None => (goal.of.to_owned(), of.to_vec(), ""),
+            (Some(over), _) => (format!("{} / {over}", goal.of), beside(over, |(of, over)| of / over), "x"),
+            (None, _) => (goal.of.to_owned(), of.to_vec(), ""),
         };
         let middle = median(&values);
         let (bound, met) = match goal.bound {
-            Bound::AtMost(bound) => (format!("<= {bound}{sign}"), middle <= bound),
+            Bound::AtMost(bound) | Bound::AtMostMore(bound) => (format!("<= {bound}{sign}"), middle <= bound),
             Bound::AtLeast(bound) => (format!(">= {bound}{sign}"), middle >= bound),
         };
         let verdict = if met { "met" } else { "**missed**" };

@@ -13,7 +13,7 @@ use std::hint::black_box;
 use anyhow::{Result, ensure};
 use fastrand::Rng;
 
-use self::tables::{Array, ByHandle, ByLocalId};
+use self::tables::{Array, ByHandle, ByLocalId, Generations};
 pub(crate) use self::tables::{Payload, Table};
 use crate::measure::{Contestant, compete, cpu_ns_each};
 use crate::peers::{WithBevy, WithHecs, WithSlotmap};
@@ -73,6 +73,7 @@ fn spawns(rounds: usize) -> Result<Section> {
         rounds,
         vec![
             spawn::<Array<THOUSAND_ROWS>>(ARRAY),
+            spawn::<Generations<THOUSAND_ROWS>>(GENERATIONS),
             spawn::<ByLocalId>(OURS),
             spawn::<WithSlotmap>(SLOTMAP),
             spawn::<WithHecs>(HECS),
@@ -106,6 +107,7 @@ fn respawns(rounds: usize) -> Result<Section> {
         rounds,
         vec![
             respawn::<Array<MILLION_ROWS>>(ARRAY),
+            respawn::<Generations<MILLION_ROWS>>(GENERATIONS),
             respawn::<ByLocalId>(OURS),
             respawn::<WithSlotmap>(SLOTMAP),
             respawn::<WithHecs>(HECS),
@@ -181,6 +183,7 @@ fn goal(of: &'static str, over: &'static str, bound: f64) -> Goal {
 }
 
 const ARRAY: &str = "limit: array, nothing checked";
+const GENERATIONS: &str = "limit: the same with generations";
 const OURS: &str = "`Runtime`";
 const LOCAL: &str = "`Runtime`, by local id";
 const HANDLE: &str = "`Runtime`, by handle";

@@ -27,7 +27,7 @@ impl Default for WithBevy {
 impl Table for WithBevy {
     type Id = Entity;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> Entity {
         self.world.spawn(Held(payload)).id()
     }

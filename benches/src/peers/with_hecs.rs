@@ -11,7 +11,7 @@ pub(crate) struct WithHecs(World);
 impl Table for WithHecs {
     type Id = Entity;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> Entity {
         self.0.spawn((payload,))
     }

@@ -11,7 +11,7 @@ pub(crate) struct WithSlotmap(SlotMap<DefaultKey, Payload>);
 impl Table for WithSlotmap {
     type Id = DefaultKey;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> DefaultKey {
         self.0.insert(payload)
     }

@@ -42,7 +42,7 @@ impl<const N: usize> Default for Array<N> {
 impl<const N: usize> Table for Array<N> {
     type Id = u32;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> u32 {
         let id = self.vacant.pop().unwrap_or_else(|| {
             self.used += 1;
@@ -63,6 +63,45 @@ impl<const N: usize> Table for Array<N> {
     }
 }
 
+/// The limit of whoever tells one life of a row from the next: the same array with a generation in each row and vacancy, which
+/// nobody compares.
+pub(super) struct Generations<const N: usize> {
+    rows: Box<[(u32, Payload); N]>,
+    used: u32,
+    vacant: Vec<(u32, u32)>,
+}
+
+impl<const N: usize> Default for Generations<N> {
+    fn default() -> Self {
+        let rows = vec![(0, [0; 2]); N].into_boxed_slice().try_into().expect("there are N rows");
+        Self { rows, used: 0, vacant: Vec::new() }
+    }
+}
+
+impl<const N: usize> Table for Generations<N> {
+    type Id = (u32, u32);
+
+    #[inline(always)]
+    fn spawn(&mut self, payload: Payload) -> (u32, u32) {
+        let (id, generation) = self.vacant.pop().unwrap_or_else(|| {
+            self.used += 1;
+            (self.used - 1, 1)
+        });
+        self.rows[id as usize % N] = (generation, payload);
+        (id, generation)
+    }
+
+    #[inline]
+    fn despawn(&mut self, (id, generation): (u32, u32)) -> bool {
+        self.vacant.push((id, generation + 1));
+        true
+    }
+
+    fn sum(&mut self, ids: &[(u32, u32)]) -> u64 {
+        ids.iter().fold(0, |sum, &(id, _)| sum.wrapping_add(self.rows[id as usize % N].1[0]))
+    }
+}
+
 /// Ours, by handle.
 pub(super) struct ByHandle(pub(super) Runtime<Payload>);
 
@@ -75,7 +114,7 @@ impl Default for ByHandle {
 impl Table for ByHandle {
     type Id = Handle;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> Handle {
         self.0.spawn(payload).expect("there is room")
     }
@@ -98,7 +137,7 @@ pub(super) struct ByLocalId(ByHandle);
 impl Table for ByLocalId {
     type Id = LocalId;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> LocalId {
         self.0.spawn(payload).local().expect("a runtime's handle has a local id")
     }
@@ -126,7 +165,7 @@ impl Default for Roomy {
 impl Table for Roomy {
     type Id = Handle;
 
-    #[inline]
+    #[inline(always)]
     fn spawn(&mut self, payload: Payload) -> Handle {
         self.0.spawn(payload)
     }
