@@ -19,6 +19,7 @@ use crate::cluster::{Cluster, name, scene_of};
 use crate::life::LifeIndex;
 use crate::network::NodeIndex;
 use crate::plan::Plan;
+use crate::scenario::Direction;
 use crate::stage::Stage;
 
 /// A scene with its bodies.
@@ -79,6 +80,9 @@ pub(crate) trait Cast: fmt::Debug + Sized {
     /// A router tells what became of a message of a tool.
     fn told(cluster: &mut Cluster<Self>, life: LifeIndex, output: &router::Output);
 
+    /// A cue has come in a play.
+    fn direct(_: &mut Cluster<Self>, _: &Direction) {}
+
     /// An entity says something to a tool.
     fn replied(_: &mut Cluster<Self>, _: LifeIndex, _: OnlineId, _: Payload) {}
 }
@@ -134,6 +138,10 @@ impl Cast for Walkers {
 
     fn lose(cluster: &mut Cluster, lost: &Lost) {
         cluster.called_lost(lost);
+    }
+
+    fn direct(cluster: &mut Cluster, direction: &Direction) {
+        cluster.direct(direction);
     }
 
     fn look_at(cluster: &mut Cluster, message: &Message) {

@@ -22,6 +22,7 @@ use crate::links::Links;
 use crate::mutant::Mutant;
 use crate::network::{Load, Network, NodeIndex, Parcel};
 use crate::plan::Plan;
+use crate::scenario::Play;
 use crate::seat::Seat;
 
 /// Virtual time between two ticks.
@@ -50,6 +51,8 @@ pub(crate) struct Cluster<C: Cast = Walkers> {
     tickets: u64,
     /// What happened, if somebody wants to read it.
     pub(crate) trace: Option<Vec<String>>,
+    /// The same as a play, of a cluster that is directed.
+    pub(crate) play: Option<Box<Play>>,
 }
 
 impl<C: Cast> Cluster<C> {
@@ -78,6 +81,7 @@ impl<C: Cast> Cluster<C> {
             is_calm: false,
             tickets: 0,
             trace: is_traced.then(Vec::new),
+            play: None,
             plan: plan.clone(),
         }
     }
@@ -158,7 +162,8 @@ impl<C: Cast> Cluster<C> {
     fn ask_to_join(&mut self, node: NodeIndex) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
-        let again_at = Now(self.now.0 + JOIN_AGAIN_US);
+        // Long enough for the manager to ask the holder of the name.
+        let again_at = self.now + self.plan.waits.probe * 4;
         self.nodes[node].doing = Doing::Joining { ticket, asked: self.clock(node), again_at };
         let request = JoinRequest {
             name: C::node_name(self, node),
@@ -182,6 +187,7 @@ impl<C: Cast> Cluster<C> {
 
     fn hear(&mut self, from: NodeIndex, to: NodeIndex, load: Load) {
         match load {
+            Load::Mail(envelope) if self.play.is_some() => self.play_mail(envelope),
             Load::Mail(envelope) => self.hear_mail(envelope),
             Load::Join { ticket, request } => self.hear_join(from, to, ticket, request),
             Load::Welcome { ticket, reply } => self.hear_welcome(to, ticket, reply),
@@ -190,6 +196,7 @@ impl<C: Cast> Cluster<C> {
 
     pub(crate) fn send(&mut self, from: Place, to: Place, message: slipgate_cluster::message::Message) {
         let life = self.life_of(from.session).expect("whoever speaks is there");
+        self.play_say(life, from, to, &message);
         let speaks_of_leases = from.port == Port::Member || from.port == Port::Manager;
         if !speaks_of_leases && !self.may_act(life) {
             return;
@@ -215,6 +222,7 @@ impl<C: Cast> Cluster<C> {
             let stage = C::open(self, index, Own::new(session, id), capacity);
             self.stages.push(stage);
         }
+        self.play_begin(session);
         self.take_view(index, &view);
     }
 
@@ -318,10 +326,11 @@ impl<C: Cast> Cluster<C> {
                 self.check_owner(entity);
             }
         }
+        self.play_stage(stage);
     }
 
     /// A home has had its turn: its records name those who run.
-    pub(crate) fn look_at_home(&self, life: LifeIndex) {
+    pub(crate) fn look_at_home(&mut self, life: LifeIndex) {
         let session = self.lives[life].session;
         let is_home = |entity: &OnlineId| {
             self.seat.disk.view.homes.get(&entity.range()).is_some_and(|home| home.session == session)
@@ -329,6 +338,7 @@ impl<C: Cast> Cluster<C> {
         for &entity in self.open_stages().flat_map(Staged::active).filter(|entity| is_home(entity)) {
             self.check_owner(entity);
         }
+        self.play_home(life);
     }
 
     fn check_owner(&self, entity: OnlineId) {
@@ -364,6 +374,3 @@ pub(crate) fn scene_of(node: NodeIndex, number: u16) -> SceneId {
 pub(crate) fn name(text: String) -> NodeName {
     NodeName::new(text).expect("a name")
 }
-
-/// How long a node waits for the answer to a join.
-const JOIN_AGAIN_US: u64 = 400_000;

@@ -21,6 +21,7 @@
 //! | `history`, `invariants` | what really happened, and what must be true of it |
 //! | `mutant` | rules that are broken on purpose |
 //! | `story` | how a violation is cut short and told |
+//! | `scenario` | clusters that are directed: no chance, and what happens is told as a play |
 //!
 //! Keeps: one seed is one run, byte for byte, on every machine.
 //! Leaves out: bytes on wires, sockets, files, threads, which are for tests of real processes; how long anything takes
@@ -38,6 +39,7 @@ mod mutant;
 mod network;
 mod plan;
 mod rest;
+mod scenario;
 mod scenes;
 mod seat;
 mod stage;
@@ -47,5 +49,6 @@ mod turns;
 mod walker;
 
 pub use mutant::Mutant;
+pub use scenario::{Fault, perform};
 pub use story::{Run, Story, Violation, replay, run, run_mutant, shorten};
 pub use tally::Tally;

@@ -19,6 +19,8 @@ pub(crate) struct Faults {
     pub(crate) late: u64,
     /// Longest delay of a late message, in microseconds.
     pub(crate) late_us: u64,
+    /// Whether nothing is left to chance: every message takes [`STEADY_US`], and none that stays within its node.
+    pub(crate) is_steady: bool,
 }
 
 impl Faults {
@@ -30,6 +32,7 @@ impl Faults {
             doubled: one_of(&[0, 50, 200]),
             late: one_of(&[0, 50, 300]),
             late_us: one_of(&[10_000, 100_000, 2_000_000]),
+            is_steady: false,
         }
     }
 }
@@ -131,9 +134,14 @@ impl Network {
     }
 
     fn put(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
-        let Faults { late, late_us, .. } = self.faults;
+        let Faults { late, late_us, is_steady, .. } = self.faults;
         let dice = &mut self.ways[from * self.nodes + to].dice;
-        let delay = if dice.chance(late) { dice.within(2_000..late_us) } else { dice.within(100..2_000) };
+        let delay = match is_steady {
+            true if from == to => 0,
+            true => STEADY_US,
+            false if dice.chance(late) => dice.within(2_000..late_us),
+            false => dice.within(100..2_000),
+        };
         self.post(Parcel { at: Now(now.0 + delay), sent: 0, from, to, load });
     }
 
@@ -164,12 +172,17 @@ impl Network {
 
     /// Whether nodes reach each other, both ways.
     pub(crate) fn is_whole(&self, one: NodeIndex, other: NodeIndex, now: Now) -> bool {
-        [(one, other), (other, one)].iter().all(|(from, to)| now >= self.ways[from * self.nodes + to].cut_until)
+        !self.is_cut(one, other, now) && !self.is_cut(other, one, now)
+    }
+
+    /// Whether nothing passes from one node to another.
+    pub(crate) fn is_cut(&self, from: NodeIndex, to: NodeIndex, now: Now) -> bool {
+        now < self.ways[from * self.nodes + to].cut_until
     }
 
     /// From here on everything arrives once and soon; what is late already stays late.
     pub(crate) fn heal(&mut self) {
-        self.faults = Faults::default();
+        self.faults = Faults { is_steady: self.faults.is_steady, ..Faults::default() };
         self.ways.iter_mut().for_each(|way| way.cut_until = Now(0));
     }
 
@@ -178,3 +191,6 @@ impl Network {
         self.on_the_way.iter().filter(|Reverse(parcel)| counts(&parcel.load)).count() as u64
     }
 }
+
+/// How long a message takes from node to node where nothing is left to chance.
+pub(crate) const STEADY_US: u64 = 1_000;

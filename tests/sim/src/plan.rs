@@ -106,6 +106,23 @@ impl Plan {
             mutant: None,
         }
     }
+
+    /// Of a cluster that is directed: nothing is left to chance, and bounds and deadlines are those of a node that is
+    /// not told others.
+    pub(crate) fn directed(nodes: u16, scenes_per_node: u16, capacity: u32) -> Self {
+        Self {
+            seed: 0,
+            nodes,
+            scenes_per_node,
+            capacity,
+            limits: Limits::default(),
+            waits: Waits::default(),
+            faults: Faults { is_steady: true, ..Faults::default() },
+            ticks: 0,
+            script: Vec::new(),
+            mutant: None,
+        }
+    }
 }
 
 /// Up to three acts in a tick; what ends lives is rare, and in a quarter of the clusters nothing does.

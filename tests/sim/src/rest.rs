@@ -123,7 +123,7 @@ impl Cluster {
     }
 
     /// Whatever is not at rest.
-    fn leftovers(&self) -> Vec<(&'static str, u64)> {
+    pub(crate) fn leftovers(&self) -> Vec<(&'static str, u64)> {
         // What a router that died was to close is open for longer.
         let has_died = self.lives.iter().any(|life| life.is_mourned);
         let streams = if has_died { Vec::new() } else { self.open_streams() };

@@ -36,7 +36,7 @@ impl Cluster {
         {
             self.history.count("duplicates dropped");
         }
-        if self.dice.chance(500) {
+        if self.plan.faults.is_steady || self.dice.chance(500) {
             self.tell_scene(stage, Input::Flush);
         }
     }
@@ -131,6 +131,7 @@ impl Cluster {
             Output::Send { to, message } => self.send_from(stage, to, message),
             Output::Answer { ticket, answer } => {
                 self.count_answer(&answer);
+                self.play_answer(stage, ticket, &answer);
                 let verdict = self.history.answered(ticket);
                 self.demand("progress_after_faults", verdict);
             }
@@ -194,10 +195,12 @@ impl Cluster {
         let list = body.applied.entry(sender).or_default();
         list.push(speech.number);
         let verdict = self.history.apply(sender, entity, list);
+        self.play_apply(stage, entity, speech.number);
         self.demand("streams_in_order", verdict.map_err(|what| format!("{sender:?} to {entity}: {what}")));
         if let Some(to) = speech.tell {
             let number = self.history.number();
             self.history.line(Sender::Entity(entity), to).accepted.push(number);
+            self.play_tell_on(speech.number, number);
             let payload = Speech { number, tell: None }.payload();
             self.step(stage, Input::Sends { entity, to, payload });
         }
@@ -205,6 +208,7 @@ impl Cluster {
 
     fn bounced(&mut self, entity: OnlineId, to: OnlineId, payload: &Payload, why: Returned) {
         let number = Speech::read(payload).number;
+        self.play_bounce(entity, number, why);
         let line = self.history.line(Sender::Entity(entity), to);
         match why {
             Returned::Dead => {
@@ -240,6 +244,7 @@ impl Cluster {
     fn event(&mut self, stage: usize, event: Event) {
         let me = self.stages[stage].me();
         self.note(|| format!("{me:?}: {event:?}"));
+        self.play_event(stage, &event);
         match event {
             Event::MoveBegan { id, entity, .. } => {
                 let ended = Vec::new();

@@ -44,6 +44,7 @@ impl<C: Cast> Cluster<C> {
 
     pub(crate) fn hear_join(&mut self, from: NodeIndex, to: NodeIndex, ticket: Ticket, request: JoinRequest) {
         if to == SEAT && self.seat.is_open() {
+            self.play_join(from);
             self.seat.joins.insert(ticket, from);
             self.seat.tell(manager::Input::Join { ticket, own_node: from == SEAT, request });
             self.work_at_seat();
@@ -167,7 +168,10 @@ impl<C: Cast> Cluster<C> {
                     self.seat.tell(manager::Input::ProbeAnswered(session));
                 }
             }
-            manager::Output::Event(event) => self.note(|| format!("manager: {event:?}")),
+            manager::Output::Event(event) => {
+                self.note(|| format!("manager: {event:?}"));
+                self.play_manager(&event);
+            }
         }
     }
 
@@ -211,6 +215,7 @@ impl<C: Cast> Cluster<C> {
     /// A life hears that it is over: its process begins another one.
     pub(crate) fn end_life(&mut self, life: LifeIndex) {
         self.history.count("superseded");
+        self.play_superseded(life);
         self.mourn(life);
         self.lives[life].is_gone = true;
         let until = Now(self.now.0 + RESTART_US);
@@ -283,6 +288,7 @@ impl<C: Cast> Cluster<C> {
                 directory::Output::Lost(lost) => {
                     self.note(|| format!("{me:?}: {lost:?}"));
                     self.history.count("lost by name");
+                    self.play_lost(life, &lost);
                     C::lose(self, &lost);
                 }
                 directory::Output::GivenAway => {}
@@ -294,6 +300,7 @@ impl<C: Cast> Cluster<C> {
 
     fn home_event(&mut self, me: Place, event: &HomeEvent) {
         self.note(|| format!("{me:?}: {event:?}"));
+        self.play_home_event(me, event);
         self.history.count(match event {
             HomeEvent::Rebuilt { .. } => "rebuilt",
             HomeEvent::Inherited { .. } => "handed over",
@@ -329,6 +336,7 @@ impl<C: Cast> Cluster<C> {
         let me = at.place(Port::Router(0));
         for output in out {
             C::told(self, life, &output);
+            self.play_tool(life, &output);
             match output {
                 router::Output::Data { to, data } => self.send_noted(me, to.into(), Message::Data(data)),
                 router::Output::Close { to, entity, stream, sender } => {
@@ -365,6 +373,7 @@ impl<C: Cast> Cluster<C> {
             return None;
         }
         at.directory.handle(directory::Input::Registered { entity, owner, label }, now, &mut Vec::new());
+        self.play_born(life, entity);
         let verdict = self.history.issued.id(entity);
         self.demand("ids_never_reissued", verdict);
         self.history.entities.push(entity);
