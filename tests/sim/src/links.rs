@@ -46,6 +46,12 @@ impl Links {
         Self { nodes, all: vec![Link::default(); nodes * nodes] }
     }
 
+    /// Whether nobody should wait for the other.
+    pub(crate) fn is_lost(&self, one: NodeIndex, other: NodeIndex) -> bool {
+        let link = || &self.all[one.min(other) * self.nodes + one.max(other)];
+        one != other && matches!(link().state, State::Lost | State::Dialling { .. })
+    }
+
     pub(crate) fn is_up(&self, one: NodeIndex, other: NodeIndex) -> bool {
         one == other || matches!(self.all[one.min(other) * self.nodes + one.max(other)].state, State::Up)
     }

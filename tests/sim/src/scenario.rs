@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `script` | the sentences of a script |
 //! | `director` | does what they say |
+//! | `drain` | the planned stop of a node |
 //! | `names` | who is called what |
 //! | `words` | messages, answers and events, in words |
 //! | `play` | what happens, line by line |
@@ -25,6 +26,7 @@
 //! Leaves out: chance, which is for seeds; everything that could happen, which is for the explorer.
 
 mod director;
+mod drain;
 mod names;
 mod play;
 mod prompter;

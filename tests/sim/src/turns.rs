@@ -291,7 +291,7 @@ impl<C: Cast> Cluster<C> {
                     self.play_lost(life, &lost);
                     C::lose(self, &lost);
                 }
-                directory::Output::GivenAway => {}
+                directory::Output::GivenAway => self.play_given_away(life),
                 directory::Output::Event(event) => self.home_event(me, &event),
             }
         }

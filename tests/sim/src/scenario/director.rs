@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use slipgate_cluster::drain;
 use slipgate_cluster::message::{Identity, Sender};
 use slipgate_cluster::moves::{MoveId, Refusal};
 use slipgate_cluster::router::{self, ToSend};
@@ -116,6 +117,8 @@ impl Cluster {
                 }
             }
             Direction::Heal => self.network.heal(),
+            Direction::Signal { node } => self.direct_drain(*node, drain::Input::Signal),
+            Direction::Drain { node } => self.direct_drain(*node, drain::Input::Begin { timeout: None }),
             Direction::Cue(cue) => self.play_with(|play| play.cues.push(cue.clone())),
         }
     }
@@ -124,6 +127,7 @@ impl Cluster {
         let until = Now(self.now.0 + us);
         while self.now < until {
             self.tick();
+            self.pass_for_drains();
             self.play_leases();
             self.check_memory();
         }
@@ -172,7 +176,7 @@ impl Cluster {
         (stage, entity)
     }
 
-    fn asks(&mut self, stage: usize, what: String) -> Ticket {
+    pub(crate) fn asks(&mut self, stage: usize, what: String) -> Ticket {
         let ticket = self.history.ask(self.stages[stage].me());
         let (now, me) = (self.now, self.stages[stage].me());
         self.play_with(|play| {
@@ -206,7 +210,7 @@ impl Cluster {
         let (stage, entity) = self.home_stage(&who[0]);
         let to = Ok(self.scene(to));
         let ticket = self.asks(stage, format!("to move {}", who.join(" and ")));
-        let mut movers: Vec<_> = who.iter().map(|name| self.mover_named(stage, name, objection)).collect();
+        let mut movers: Vec<_> = who.iter().map(|name| self.mover_of(stage, self.entity(name), objection)).collect();
         let Companion { id, body_bytes, components, objection, .. } = movers.remove(0);
         let companions = movers;
         let ticket = Some(ticket);
@@ -215,8 +219,7 @@ impl Cluster {
         self.play_with(Play::end_beat);
     }
 
-    fn mover_named(&mut self, stage: usize, name: &str, objection: Option<&String>) -> Companion {
-        let entity = self.entity(name);
+    pub(crate) fn mover_of(&mut self, stage: usize, entity: OnlineId, objection: Option<&String>) -> Companion {
         let id = MoveId(Uuid::from_u128(u128::from(self.history.number())));
         let body_bytes = self.stages[stage].bodies.get(&entity).map_or(0, |body| body.encode().len() as u64);
         let objection = objection.map(|reason| Refusal::Vetoed { reason: reason.clone() });

@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 use slipgate_cluster::Now;
 use slipgate_entity::OnlineId;
 
+use super::drain::{Leave, News};
 use super::names::Names;
 use super::script::Cue;
 use crate::life::LifeIndex;
@@ -49,6 +50,9 @@ pub(crate) struct Play {
     pub(crate) stands: BTreeMap<(usize, OnlineId), String>,
     /// The record of each entity at each home, as of late.
     pub(crate) records: BTreeMap<(LifeIndex, OnlineId), String>,
+    /// Nodes that are about to stop, and what they hear.
+    pub(crate) leaves: Vec<Leave>,
+    pub(crate) news: News,
     /// Lives without a lease.
     pub(crate) paused: BTreeSet<LifeIndex>,
     /// When the curtain rose.

@@ -130,6 +130,7 @@ impl<C: Cast> Cluster<C> {
         self.play_with(|play| {
             let (who, words) = (play.names.own(me), play.names.answer(answer));
             let asked = play.asked.get(&ticket).cloned().unwrap_or_else(|| "something".into());
+            play.news.hear(Ticket(ticket), answer);
             play.does(now, &who, format!("answers whoever asked {asked}: {words}"));
         });
     }
@@ -170,9 +171,18 @@ impl<C: Cast> Cluster<C> {
     pub(crate) fn play_home_event(&mut self, me: Place, event: &HomeEvent) {
         let now = self.now;
         self.play_with(|play| {
+            if let HomeEvent::Bequeathed { .. } = event {
+                play.news.bequeathed(me.session);
+            }
             let who = play.names.place(me);
             play.does(now, &who, format!("logs: {}", home_words(event)));
         });
+    }
+
+    /// A home has nothing left to give away.
+    pub(crate) fn play_given_away(&mut self, life: LifeIndex) {
+        let session = self.lives[life].session;
+        self.play_with(|play| play.news.gave_all(session));
     }
 
     pub(crate) fn play_lost(&mut self, life: LifeIndex, lost: &Lost) {

@@ -18,6 +18,8 @@
 //! | `node 1 says m1 to ann for bob` | she is to say `m1'` to him |
 //! | `node 4 is killed`, `node 4 starts` | its process is gone; another one starts |
 //! | `node 4 stands still for 13 s` | its process is stopped, and goes on |
+//! | `node 3 gets a signal to stop` | the planned stop, for good |
+//! | `node 3 is ordered to drain` | by a tool: it stops once it is empty |
 //! | `the way from 2 to 3 is cut` | nothing passes in that direction |
 //! | `nodes 2 3 and 1 4 are cut off` | nothing passes between the two groups, in either direction |
 //! | `the network is whole` | nothing is cut any more |
@@ -44,6 +46,8 @@ pub(crate) enum Direction {
     Stop { node: usize, us: u64 },
     Cut { from: Vec<usize>, to: Vec<usize>, both_ways: bool },
     Heal,
+    Signal { node: usize },
+    Drain { node: usize },
     Cue(Cue),
 }
 
@@ -169,6 +173,8 @@ fn of_node(line: &str) -> Option<Direction> {
     match rest {
         "is killed" => return Some(Direction::Kill { node }),
         "starts" => return Some(Direction::Start { node }),
+        "gets a signal to stop" => return Some(Direction::Signal { node }),
+        "is ordered to drain" => return Some(Direction::Drain { node }),
         _ => {}
     }
     if let Some(span) = rest.strip_prefix("stands still for ") {
