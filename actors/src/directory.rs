@@ -257,6 +257,8 @@ impl DirectoryActor {
     }
 
     fn perform(&mut self, out: Vec<Output>) {
+        #[cfg(feature = "fail-points")]
+        crate::fail_point::home_performs(&out);
         let from = self.post.here(Port::Directory);
         let mut letters = Vec::new();
         let mut lost = BTreeMap::new();
@@ -348,6 +350,8 @@ impl Handler<Mail> for DirectoryActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        #[cfg(feature = "fail-points")]
+        crate::fail_point::home_heard(&mail.envelopes);
         let mut heard = Vec::new();
         for Envelope { from, message, .. } in mail.envelopes {
             match message {

@@ -19,6 +19,7 @@
 //! | [`desk`] | the admin desk: answers questions of tools for the whole cluster |
 //! | [`directory`] | records of this node's ranges, and its stock of ids |
 //! | [`drain`] | between the desk and whoever drains the node |
+//! | `fail_point` | with the feature `fail-points`: holds a node at a step of a move |
 //! | [`labels`] | the labels of a spawn |
 //! | [`lease`] | what allows a session to act |
 //! | [`link`] | the link to one peer, dialling, and whoever dials |
@@ -43,6 +44,8 @@ pub mod clock;
 pub mod desk;
 pub mod directory;
 pub mod drain;
+#[cfg(feature = "fail-points")]
+pub mod fail_point;
 pub mod labels;
 pub mod lease;
 pub mod link;

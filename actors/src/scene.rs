@@ -208,6 +208,8 @@ impl Handler<Mail> for SceneActor {
     type Result = ();
 
     fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+        #[cfg(feature = "fail-points")]
+        crate::fail_point::scene_heard(&mail.envelopes);
         let heard = |Envelope { from, message, .. }| Input::Heard { from, message };
         self.act(|troupe| troupe.turn(mail.envelopes.into_iter().map(heard)));
     }

@@ -1,4 +1,4 @@
-//! Links that pass on one direction only, or none, under fire; and links that break again and again.
+//! Links that pass on one direction only, or none, or all of it late, under fire; and links that break again and again.
 //!
 //! n2 and n3 dial n1, where the manager is, and n3 dials n2. A lease is 2 s, and so is the margin; a link is given up
 //! after a second of silence.
@@ -66,6 +66,26 @@ fn a_node_whose_link_to_the_manager_is_cut_past_its_verdict_begins_anew_and_what
         assert!(field.verdicts(&marks).contains("n2"));
     }
     field.stop(&["n2"]);
+}
+
+#[test]
+fn a_slow_link_costs_time_and_nothing_else() {
+    let field = Field::start_behind_proxies("n1", &SETTINGS);
+    for (seed, (caller, to)) in (1..).zip([("n3", "n2"), ("n2", "n1")]) {
+        eprintln!("the link between {caller} and {to} is slow");
+        let marks = field.marks();
+        let births = Field::births(&[]);
+        let evidence = under_fire(&field.board, plan(seed, &births, 2), || {
+            thread::sleep(BEFORE);
+            field.proxies[to].slow(caller, Duration::from_millis(150));
+            thread::sleep(LONG);
+            field.proxies[to].mend(caller);
+            thread::sleep(AFTER);
+        });
+        let judgement = field.settle(&evidence, &marks, &[]);
+        assert_eq!((field.verdicts(&marks), judgement.lost), ([].into(), 0));
+    }
+    field.stop(&[]);
 }
 
 #[test]

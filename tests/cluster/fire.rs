@@ -15,7 +15,7 @@ mod accounts;
 #[path = "fire/board.rs"]
 mod board;
 #[path = "fire/field.rs"]
-mod field;
+pub(crate) mod field;
 #[path = "fire/judgement.rs"]
 mod judgement;
 #[path = "fire/movers.rs"]
@@ -37,7 +37,8 @@ use slipgate_proto::admin::EntityRow;
 use accounts::Account;
 pub(crate) use board::Board;
 pub(crate) use field::{Field, NAMES, plan};
-use judgement::{Judgement, clear, judge};
+pub(crate) use judgement::Judgement;
+use judgement::{clear, judge};
 use movers::Endings;
 
 /// How it is done.
@@ -50,6 +51,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) walkers_per_scene: u32,
     /// They move among these.
     pub(crate) scenes: &'a [&'a str],
+    /// Whoever writes does it through these nodes; through all of them, if there are none.
+    pub(crate) through: &'a [&'a str],
     pub(crate) movers: u64,
     /// How long an answer to a message may take.
     pub(crate) answers_within: Duration,
@@ -100,7 +103,7 @@ pub(crate) struct Evidence {
     complaints: Vec<String>,
     twins: u64,
     endings: Endings,
-    longest: Duration,
+    pub(crate) longest: Duration,
 }
 
 impl fmt::Display for Evidence {
@@ -115,6 +118,16 @@ impl fmt::Display for Evidence {
 /// Spawns walkers, lets `happen` happen to the cluster while they are under fire, and gathers what came of it.
 pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -> Evidence {
     let homes = spawn(board, plan);
+    under_fire_from(board, plan, homes, happen)
+}
+
+/// The same with walkers that live already, each with the node where it was born.
+pub(crate) fn under_fire_from(
+    board: &Board,
+    plan: Plan<'_>,
+    homes: BTreeMap<String, String>,
+    happen: impl FnOnce(),
+) -> Evidence {
     let walkers: Vec<String> = homes.keys().cloned().collect();
     let ground = Ground {
         board,
@@ -123,7 +136,8 @@ pub(crate) fn under_fire(board: &Board, plan: Plan<'_>, happen: impl FnOnce()) -
         answers_within: plan.answers_within,
         moves_within: plan.moves_within,
     };
-    let nodes: Vec<String> = board.clients().into_iter().map(|(name, _)| name).collect();
+    let writes = |name: &str| plan.through.is_empty() || plan.through.contains(&name);
+    let nodes: Vec<String> = board.clients().into_iter().map(|(name, _)| name).filter(|name| writes(name)).collect();
     let at_rest = Mutex::new(walkers.clone());
     let (mut accounts, mut endings, mut twins) = (Vec::new(), Endings::new(), 0);
     thread::scope(|scope| {

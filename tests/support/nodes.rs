@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -35,6 +36,9 @@ pub(crate) type Line = Map<String, Value>;
 /// What the nodes of a cluster share.
 #[derive(Debug)]
 pub(crate) struct Cluster {
+    /// What its nodes run, and what they find in their environment beside what every node does.
+    pub(crate) program: PathBuf,
+    pub(crate) environment: Vec<(&'static str, String)>,
     folder: TempDir,
     ports: Mutex<BTreeMap<String, Port>>,
 }
@@ -48,7 +52,8 @@ impl Cluster {
     /// The same, with room for so many entities in each scene.
     pub(crate) fn with_room(manager: &str, scenes: &[(&str, &str)], capacity: u32) -> Self {
         let folder = tempfile::tempdir().expect("a folder for data");
-        let cluster = Self { folder, ports: Mutex::default() };
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_slipgate"));
+        let cluster = Self { program, environment: Vec::new(), folder, ports: Mutex::default() };
         let scene = |(id, (scene, node)): (u16, &(&str, &str))| {
             format!("\n[[scenes]]\nid = {id}\nname = \"{scene}\"\nnode = \"{node}\"\ncapacity = {capacity}\n")
         };
@@ -138,8 +143,8 @@ impl Launch<'_> {
             format!("node.listen={}", cluster.address(&place)),
             format!("node.data={}", data.display()),
         ];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_slipgate"));
-        command.arg("node").arg("--config").arg(folder.join("cluster.toml"));
+        let mut command = Command::new(&cluster.program);
+        command.envs(cluster.environment.iter().cloned()).arg("node").arg("--config").arg(folder.join("cluster.toml"));
         for setting in own.iter().chain(&settings) {
             command.args(["--set", setting]);
         }

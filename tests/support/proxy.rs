@@ -7,8 +7,8 @@
 //!
 //! A node is dialled through its proxy if it advertises the proxy's address. Each caller is known by the name in its
 //! handshake, so one link can be cut and the others left. A cut passes nothing on and closes nothing, as a broken
-//! middlebox does, also for connections that are made meanwhile; once it is mended, what was held back goes on. A
-//! severed link loses its connections, and new ones are let through.
+//! middlebox does, also for connections that are made meanwhile; once it is mended, what was held back goes on. A slow one
+//! passes everything on after a while, both ways. A severed link loses its connections, and new ones are let through.
 //!
 //! Keeps: a direction that is cut passes not one byte on, and what was not passed on is not read either.
 
@@ -17,6 +17,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use slipgate_proto::handshake::{self, Hello, Purpose};
 
@@ -49,6 +50,8 @@ struct Wires {
 struct State {
     /// What is cut, by the caller's name.
     cuts: BTreeMap<String, Vec<Direction>>,
+    /// How long what is said takes, by the caller's name.
+    delays: BTreeMap<String, Duration>,
     /// Both ends of each connection that is not known to be closed, by the caller's name.
     open: Vec<(String, TcpStream, TcpStream)>,
     is_over: bool,
@@ -84,9 +87,17 @@ impl Proxy {
         self.wires.hold().cuts.insert(caller.to_owned(), directions.to_vec());
     }
 
-    /// Passes everything on again.
+    /// Passes on what a caller and the node say only after so long, and up to twice that where they say much.
+    pub(crate) fn slow(&self, caller: &str, delay: Duration) {
+        self.wires.hold().delays.insert(caller.to_owned(), delay);
+    }
+
+    /// Passes everything on again, at once.
     pub(crate) fn mend(&self, caller: &str) {
-        self.wires.hold().cuts.remove(caller);
+        let mut state = self.wires.hold();
+        state.cuts.remove(caller);
+        state.delays.remove(caller);
+        drop(state);
         self.wires.changed.notify_all();
     }
 
@@ -142,10 +153,12 @@ impl Wires {
 
     /// Passes on until one side ends.
     fn pass_on(&self, caller: &str, direction: Direction, mut from: TcpStream, mut to: TcpStream) {
-        let mut buffer = [0; 16 << 10];
+        let mut buffer = vec![0; 256 << 10];
         loop {
             self.wait(caller, direction);
             let Ok(read @ 1..) = from.read(&mut buffer) else { break };
+            let delay = self.hold().delays.get(caller).copied();
+            delay.into_iter().for_each(thread::sleep);
             // What was read just before the cut is not passed on before it is mended.
             self.wait(caller, direction);
             if to.write_all(&buffer[..read]).is_err() {

@@ -234,6 +234,8 @@ impl Troupe {
     }
 
     fn perform(&mut self, output: Output, now: Now) {
+        #[cfg(feature = "fail-points")]
+        crate::fail_point::scene_performs(&output, self.me);
         match output {
             Output::Apply { entity, sender, message, payload } => {
                 self.apply(Delivery { entity, sender, message, payload }, now);

@@ -1,6 +1,7 @@
 //! A cluster to be put under fire: its processes, where they are asked, and what they wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use slipgate_proto::admin::ClusterReport;
@@ -18,57 +19,81 @@ pub(crate) const SCENES: [(&str, &str); 4] = [("forest", "n1"), ("tower", "n1"),
 /// Three nodes with scenes.
 pub(crate) const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 
+/// What a field is made of.
+#[derive(Debug)]
+pub(crate) struct Site<'a> {
+    /// The manager's node.
+    pub(crate) manager: &'a str,
+    /// Each scene and its node.
+    pub(crate) scenes: &'a [(&'a str, &'a str)],
+    /// Settings beside short deadlines.
+    pub(crate) settings: &'a [(&'a str, &'a str)],
+    /// Whether each node is dialled through a proxy.
+    pub(crate) is_behind_proxies: bool,
+    /// What the nodes run; the program as it is shipped, if none.
+    pub(crate) program: Option<PathBuf>,
+    /// What they find in their environment.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
 /// A running cluster.
 pub(crate) struct Field {
     cluster: Cluster,
+    /// Nodes with scenes.
+    names: BTreeSet<String>,
     pub(crate) nodes: BTreeMap<String, Node>,
     pub(crate) board: Board,
     /// What stands before each node, if anything does.
     pub(crate) proxies: BTreeMap<String, Proxy>,
     manager: String,
     settings: Vec<(String, String)>,
-    ended: Vec<String>,
+    /// What nodes wrote that were killed: whose, and all lines of that process.
+    pub(crate) ended: Vec<(String, Vec<String>)>,
 }
 
 impl Field {
     /// Three nodes, and one for the manager if that is none of them; with these settings beside short deadlines.
     pub(crate) fn start(manager: &str, settings: &[(&str, &str)]) -> Self {
-        Self::new(manager, settings).begin()
+        Self::on(Site::of_three(manager, settings))
     }
 
     /// The same, each node dialled through a proxy.
     pub(crate) fn start_behind_proxies(manager: &str, settings: &[(&str, &str)]) -> Self {
-        let mut field = Self::new(manager, settings);
-        let names = field.names().into_iter();
-        field.proxies = names.map(|name| (name.clone(), Proxy::before(field.cluster.address(&name)))).collect();
-        field.begin()
+        Self::on(Site { is_behind_proxies: true, ..Site::of_three(manager, settings) })
     }
 
-    fn new(manager: &str, settings: &[(&str, &str)]) -> Self {
+    /// A cluster of one's own.
+    pub(crate) fn on(site: Site<'_>) -> Self {
+        let Site { manager, scenes, settings, is_behind_proxies, program, environment } = site;
         let settings = STEPS.iter().chain(settings).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Self {
-            cluster: Cluster::new(manager, &SCENES),
+        let mut cluster = Cluster::new(manager, scenes);
+        cluster.environment = environment;
+        cluster.program = program.unwrap_or(cluster.program);
+        let names: BTreeSet<String> = scenes.iter().map(|(_, node)| (*node).to_owned()).collect();
+        let all: BTreeSet<String> = names.iter().cloned().chain([manager.to_owned()]).collect();
+        let proxies = all.iter().filter(|_| is_behind_proxies);
+        let proxies = proxies.map(|name| (name.clone(), Proxy::before(cluster.address(name)))).collect();
+        let field = Self {
+            cluster,
+            names,
             manager: manager.to_owned(),
             nodes: BTreeMap::new(),
             board: Board::default(),
-            proxies: BTreeMap::new(),
+            proxies,
             settings: settings.collect(),
             ended: Vec::new(),
-        }
-    }
-
-    fn names(&self) -> BTreeSet<String> {
-        NAMES.into_iter().chain([self.manager.as_str()]).map(str::to_owned).collect()
+        };
+        field.begin(&all)
     }
 
     /// One after the other, so that each has the number in its name, and dials those before it.
-    fn begin(mut self) -> Self {
-        for name in self.names() {
-            let node = self.launch(&name).start();
+    fn begin(mut self, all: &BTreeSet<String>) -> Self {
+        for name in all {
+            let node = self.launch(name).start();
             node.await_event("node.working");
-            self.nodes.insert(name, node);
+            self.nodes.insert(name.clone(), node);
         }
-        for name in NAMES {
+        for name in &self.names {
             self.nodes[name].await_range();
             self.board.put(&self.nodes[name]);
         }
@@ -102,14 +127,14 @@ impl Field {
         self.board.excuse(name);
         let node = self.nodes.get_mut(name).expect("a node of the field");
         node.kill();
-        self.ended.extend(node.lines());
+        self.ended.push((name.to_owned(), node.lines()));
         self.board.strike(name);
     }
 
     /// Starts a node that was killed.
     pub(crate) fn restart(&mut self, name: &str) {
         let again = self.launch(name).start();
-        if NAMES.contains(&name) {
+        if self.names.contains(name) {
             again.await_range();
             self.board.put(&again);
         } else {
@@ -134,7 +159,7 @@ impl Field {
     /// Waits until every node finds every other in its latest life, ready and linked.
     pub(crate) fn await_health(&self) -> Vec<String> {
         let healthy = within(SETTLES, || {
-            let wrong: Vec<String> = NAMES.iter().flat_map(|asked| self.ails(asked)).collect();
+            let wrong: Vec<String> = self.names.iter().flat_map(|asked| self.ails(asked)).collect();
             if wrong.is_empty() { Ok(()) } else { Err(wrong) }
         });
         healthy.err().unwrap_or_default()
@@ -170,16 +195,28 @@ impl Field {
     ///
     /// If anything is not as it must be.
     pub(crate) fn settle(&self, evidence: &Evidence, marks: &BTreeMap<String, usize>, killed: &[&str]) -> Judgement {
-        eprintln!("  {evidence}");
-        let mut wrong = self.await_health();
-        let mut ended = self.verdicts(marks);
-        ended.extend(killed.iter().map(|name| (*name).to_owned()));
-        let judgement = judge(&self.board, evidence, &ended, SETTLES);
-        eprintln!("  {judgement}, {ended:?} had ended");
-        wrong.extend_from_slice(&judgement.wrong);
-        wrong.extend(clear(&self.board, &evidence.walkers, SETTLES));
+        let mut judgement = self.examine(evidence, marks, killed);
+        judgement.wrong.extend(self.clear(evidence));
+        let wrong = &judgement.wrong;
         assert!(wrong.is_empty(), "{} faults: {:#?}", wrong.len(), &wrong[..wrong.len().min(FAULTS_TOLD)]);
         judgement
+    }
+
+    /// The same without panic, and with the walkers left as they are.
+    pub(crate) fn examine(&self, evidence: &Evidence, marks: &BTreeMap<String, usize>, killed: &[&str]) -> Judgement {
+        eprintln!("  {evidence}");
+        let ill = self.await_health();
+        let mut ended = self.verdicts(marks);
+        ended.extend(killed.iter().map(|name| (*name).to_owned()));
+        let mut judgement = judge(&self.board, evidence, &ended, SETTLES);
+        eprintln!("  {judgement}, {ended:?} had ended");
+        judgement.wrong.extend(ill);
+        judgement
+    }
+
+    /// Removes the walkers, and waits for empty tables; says what is left.
+    pub(crate) fn clear(&self, evidence: &Evidence) -> Vec<String> {
+        clear(&self.board, &evidence.walkers, SETTLES)
     }
 
     /// Stops all nodes; every move must have been told in full, but those of sources that were killed.
@@ -187,9 +224,18 @@ impl Field {
         let Self { mut nodes, ended, .. } = self;
         let mut running: Vec<Node> = std::mem::take(&mut nodes).into_values().collect();
         stop_all(&mut running);
-        let lines: Vec<String> = ended.into_iter().chain(running.iter().flat_map(Node::lines)).collect();
+        let ended = ended.into_iter().flat_map(|(_, lines)| lines);
+        let lines: Vec<String> = ended.chain(running.iter().flat_map(Node::lines)).collect();
         let told = check(lines.iter().map(String::as_str), killed).unwrap_or_else(|wrong| panic!("{wrong:#?}"));
         eprintln!("{told}");
+    }
+}
+
+impl<'a> Site<'a> {
+    /// Three nodes with scenes, and the manager on one of them or beside them.
+    fn of_three(manager: &'a str, settings: &'a [(&'a str, &'a str)]) -> Self {
+        let environment = Vec::new();
+        Self { manager, scenes: &SCENES, settings, is_behind_proxies: false, program: None, environment }
     }
 }
 
@@ -200,6 +246,7 @@ pub(crate) fn plan<'a>(seed: u64, births: &'a [&'a str], walkers_per_scene: u32)
         births,
         walkers_per_scene,
         scenes: &["forest", "tower", "harbor", "keep"],
+        through: &[],
         movers: 4,
         answers_within: ANSWERS,
         moves_within: MOVES,
