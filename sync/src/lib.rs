@@ -1,25 +1,42 @@
-//! What an observer sees of a scene: snapshots, deltas and baselines. Pure: no clock, no I/O.
+//! What observers see of a scene: snapshots, deltas and baselines. Pure: no clock, no I/O.
 //!
-//! An observer (a client session, a bot, a tool) first gets a full snapshot, and from then on the
-//! difference from the last snapshot that it acknowledged. Whenever there is doubt about that
-//! baseline, it gets a full one again; so a lost or late frame costs bytes, never truth.
+//! An observer (a client, a bot) first gets a full snapshot, and from then on the difference from the last snapshot that it
+//! acknowledged. Whenever there is doubt about that baseline, it gets a full one again; so a lost or late frame costs bytes,
+//! never truth.
 //!
 //! ```text
-//! scene --- snapshot of this tick ---+--> full                   no baseline, or doubt
-//!                                    +--> delta from baseline    acknowledged, still in the ring
+//! node                                                             client
+//!   entities -> aliases -> reel: a view as it changes
+//!                            | tick: snapshot
+//!                          replicator ----- full, delta ----->     receiver: what it sees
+//!                            ^ baselines <--- acknowledged ---       |
 //! ```
 //!
-//! Nothing is here yet. What will be, each in a module of its own:
-//!
-//! | module | will hold |
+//! | module | holds |
 //! |---|---|
-//! | `snapshot` | what one observer may see at one tick, complete |
-//! | `delta` | the difference of two snapshots, and applying it; removals are part of it |
-//! | `baseline` | the snapshots that an observer may have acknowledged: a ring with a limit |
-//! | `observer` | what an observer gets next |
-//! | `receiver` | the client's half: apply, acknowledge, ask for a full one |
+//! | [`state`] | what is seen of one entity, and which of it differs |
+//! | [`frame`] | the bytes: header, full, delta |
+//! | [`snapshot`] | a view at one tick, and the difference of two |
+//! | [`reel`] | a view as it changes |
+//! | [`replicator`] | which client gets what |
+//! | [`receiver`] | the client's half |
+//! | [`aliases`] | what entities are called on the wire |
 //!
-//! Will keep: snapshots compare as the bytes on the wire do, so a NaN is not dirty for ever and a change
-//! from +0 to -0 is not missed; counts are never truncated.
-//! Leaves out: who owns an entity (`slipgate_cluster`; the two crates do not know each other), frames
-//! (`slipgate_proto`), sockets (`slipgate`).
+//! Keeps: snapshots compare as their bytes do; counts are never truncated; what a client sees at a tick is what was to be seen then.
+//! Leaves out: who owns an entity (`slipgate_cluster`; the two crates do not know each other), sockets and other frames of
+//! clients (`slipgate_actors`, `slipgate`).
+
+pub mod aliases;
+pub mod frame;
+pub mod receiver;
+pub mod reel;
+pub mod replicator;
+pub mod snapshot;
+pub mod state;
+
+pub use aliases::Aliases;
+pub use receiver::{Receiver, TakeError, Taken};
+pub use reel::Reel;
+pub use replicator::{Account, ClientId, Input, Output, Replicator};
+pub use snapshot::{Snapshot, ViewId};
+pub use state::{Alias, EntityState, Mask};
