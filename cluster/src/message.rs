@@ -326,6 +326,15 @@ pub enum Control {
         /// Its number.
         number: u64,
     },
+    /// A receiver's scene asks that of the sender whether the stream is still its own. If it is not, `Close` is the answer.
+    AskStream {
+        /// The receiver.
+        entity: OnlineId,
+        /// The stream.
+        stream: StreamId,
+        /// Whose it was.
+        sender: OnlineId,
+    },
 }
 
 /// What the source held of one stream.

@@ -240,6 +240,7 @@ impl Router {
             | Control::GlobalsNoted { .. }
             // What a tool asked for is for whoever asked on its behalf.
             | Control::Reply { .. }
+            | Control::AskStream { .. }
             | Control::Close { .. } => {}
         }
     }

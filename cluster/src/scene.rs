@@ -292,6 +292,7 @@ impl Scene {
                 self.stream_heard(StreamNews { receiver, stream, told: Told::Nothing }, now, out);
             }
             Control::Close { entity, stream, sender } => self.close(from, entity, stream, sender, out),
+            Control::AskStream { entity, stream, sender } => self.ask_stream(from, (sender, entity), stream, out),
             Control::Closed { entity: receiver, stream, floor, .. } => {
                 let told = Told::Closed { by: from, floor };
                 self.stream_heard(StreamNews { receiver, stream, told }, now, out);
@@ -335,7 +336,7 @@ impl Scene {
             self.gone_record(entity, record);
         }
         self.receiver_record(entity, &record, now, out);
-        self.missing_record(entity, &record, now);
+        self.missing_record(entity, &record, now, out);
     }
 
     fn spawn(&mut self, ticket: Ticket, identity: Identity, out: &mut Vec<Output>) {

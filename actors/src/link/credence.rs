@@ -8,7 +8,8 @@
 //! | that an entity went elsewhere | a scene; the machines check that it is the one whom they asked |
 //! | a copy | the source that it names |
 //! | a step of a hand-off | a scene |
-//! | that a stream is done with | a router; that of its session for a tool, its opener if that is a router |
+//! | that a stream is done with | a router; that of its session for a tool, its opener if that is a router. A scene, in a stream of an entity that no router opened |
+//! | the question whether a stream is still its sender's | a scene |
 //! | that a stream is closed | a scene; the machines check that it is the receiver's |
 //! | what a scene knows of the entities of a range | that scene |
 //! | a question to scenes about a range, its records that are handed over | a directory; the machines check that it is the home |
@@ -52,6 +53,7 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Settled { .. }
             | Control::Closed { .. }
             | Control::Reply { .. }
+            | Control::AskStream { .. }
             | Control::Cas { .. } => is_scene,
             Control::Claims { .. } => is_scene,
             // Whose range it is, and who was its home before, the machines compare with the view.
@@ -65,7 +67,8 @@ pub(super) fn may_say(envelope: &Envelope, home_of: impl FnOnce(OnlineId) -> Opt
             | Control::Globals { .. }
             | Control::GlobalsNoted { .. } => from.port == Port::Directory,
             Control::Close { sender, stream, .. } => {
-                is_router && is_in_session_of(*sender, from) && is_told_by_its_opener(*stream, from)
+                let is_told = is_in_session_of(*sender, from) && is_told_by_its_opener(*stream, from);
+                is_told && (is_router || is_scene && matches!(sender, Sender::Entity(_)))
             }
             Control::NotHome { .. } => from.port == Port::Directory,
             Control::Query { .. } => true,
@@ -230,6 +233,19 @@ mod tests {
         check_data(scene, said(scene), false);
         check_data(scene, Data { hops: 1, ..said(other) }, false);
         check_data(scene, Data { hops: 1, ..said(opener) }, true);
+    }
+
+    #[test]
+    fn a_scene_closes_what_an_entity_opened_and_nothing_of_a_tool_or_a_router() {
+        let scene = place(3, Port::Scene(SceneId(1)));
+        let (entity, sender) = (entity(), Sender::Entity(OnlineId::new(RangeId(1), 2)));
+        let opened_at = |port| StreamId { opened_at: place(2, port), generation: 1 };
+        let stream = opened_at(Port::Scene(SceneId(4)));
+        check(scene, Control::Close { entity, stream, sender }, true);
+        check(scene, Control::Close { entity, stream, sender: Sender::Tool(scene.session) }, false);
+        check(scene, Control::Close { entity, stream: opened_at(Port::Router(0)), sender }, false);
+        check(scene, Control::AskStream { entity, stream, sender: entity }, true);
+        check(place(3, Port::Router(0)), Control::AskStream { entity, stream, sender: entity }, false);
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //!                           forgets it             <------------ Closed
 //! ```
 //!
+//! A router may die with a stream to close. After a verdict the receiver's scene therefore asks that of the sender
+//! (`verdicts`), which closes in the router's place what is not the sender's any more.
+//!
 //! Keeps: a stream is left only with an empty window; only an active entity answers that a stream is closed, for
 //! only its copy of the table counts; a window that was told to be closed goes on under another id.
 
@@ -55,7 +58,29 @@ impl Scene {
         self.transmit(sender, to, now, out);
     }
 
-    /// A router is done with a stream to an entity. What is frozen, deciding or staged does not answer: its copy of the
+    /// Whether a stream to an entity is still that of a sender who is here. None, unless the sender is active: only then its
+    /// outbox is the one that counts.
+    pub(super) fn holds_stream(&self, sender: OnlineId, to: OnlineId, stream: StreamId) -> Option<bool> {
+        let live = self.live.get(&sender).filter(|live| live.is_active())?;
+        Some(live.outbox.get(&to).is_some_and(|held| held.id() == stream))
+    }
+
+    /// A receiver's scene asks whether a stream is still the sender's. What a sender has left is acknowledged to its end,
+    /// whoever else there is to say so.
+    pub(super) fn ask_stream(
+        &mut self,
+        from: Place,
+        (sender, entity): (OnlineId, OnlineId),
+        stream: StreamId,
+        out: &mut Vec<Output>,
+    ) {
+        if self.holds_stream(sender, entity, stream) == Some(false) {
+            let sender = Sender::Entity(sender);
+            out.push(send(Destination::Place(from), Control::Close { entity, stream, sender }));
+        }
+    }
+
+    /// A router is done with a stream to an entity, or the scene of its sender says so in its place. What is frozen, deciding or staged does not answer: its copy of the
     /// table is on its way, or not the one that counts yet.
     pub(super) fn close(
         &mut self,

@@ -2,12 +2,12 @@
 //!
 //! A tool's stream ends with its session, so it goes at once. A sender that is an entity may have died with its
 //! node, on whichever node that was, or live on. Nobody here knows, so its home is asked, once for all who have a
-//! stream of it: lost, the stream is over; alive, it is followed to its owner; dead, the router that it left its streams
-//! to is given time to close them first.
+//! stream of it: lost, the stream is over; alive, it is followed to its owner, and asked whether the stream is still its
+//! own, as the router that it was left to may have died; dead, that router is given time to close it first.
 //!
-//! Keeps: a stream is taken for over only if its sender is dead, which is final; whoever still holds such a stream, a
-//! router at most, is told of the doubt; the work is done in portions, and every question is repeated until it
-//! is answered.
+//! Keeps: a stream is taken for over only if its sender says so, or is dead, which is final; whoever still holds a stream of the
+//! dead, a router at most, is told of the doubt; the work is done in portions, and every question is repeated until the stream
+//! is over, or heard of.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,7 +18,7 @@ use super::{Destination, Output, Scene};
 use crate::message::{Control, Sender};
 use crate::stream::Open;
 use crate::time::Wait;
-use crate::{Epoch, Now, Record, View};
+use crate::{Epoch, Now, Own, Record, View};
 
 /// The search for senders that may be gone.
 #[derive(Clone, Debug, Default)]
@@ -105,14 +105,21 @@ impl Scene {
             Sender::Entity(sender) => Some((sender, *open)),
             Sender::Tool(_) => None,
         });
-        let suspects: Vec<_> = entities.filter(|(sender, _)| *sender != entity).collect();
+        let suspects: Vec<_> = entities.collect();
         let rows = suspects.len() + 1;
         for (sender, open) in suspects {
-            if self.live.contains_key(&sender) {
-                continue;
+            let is_held = self.holds_stream(sender, entity, open.stream);
+            let live = self.live.get_mut(&entity).expect("it is active here");
+            match is_held {
+                Some(true) => {}
+                Some(false) => {
+                    live.inbox.close(Sender::Entity(sender), open.stream, &self.verdicts);
+                }
+                None => {
+                    self.search.begin(sender, entity, open, now);
+                    live.missing.insert(sender);
+                }
             }
-            self.search.begin(sender, entity, open, now);
-            self.live.get_mut(&entity).expect("it is active here").missing.insert(sender);
         }
         self.note_swept(entity);
         rows
@@ -159,7 +166,7 @@ impl Scene {
     }
 
     /// The home's word on a sender that is looked for. One that is older than what was heard of it may come late.
-    pub(super) fn missing_record(&mut self, sender: OnlineId, record: &Record, now: Now) {
+    pub(super) fn missing_record(&mut self, sender: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
         let Some(missing) = self.search.missing.get_mut(&sender).filter(|missing| missing.died.is_none()) else {
             return;
         };
@@ -169,14 +176,7 @@ impl Scene {
         match record.owner {
             // Its home does not know of the verdict yet.
             Some(owner) if self.verdicts.is_dead(owner.session) => {}
-            Some(owner) => {
-                for receiver in self.search.end(sender).into_keys() {
-                    let Some(live) = self.live.get_mut(&receiver) else { continue };
-                    live.missing.remove(&sender);
-                    live.inbox.follow(Sender::Entity(sender), owner.into(), record.epoch);
-                    self.note_swept(receiver);
-                }
-            }
+            Some(owner) => self.follow_sender(sender, (owner, record.epoch), out),
             None if record.lost => {
                 for receiver in self.search.end(sender).into_keys() {
                     self.give_up_sender(sender, receiver, record.epoch);
@@ -186,6 +186,33 @@ impl Scene {
                 missing.died = Some(record.epoch);
                 self.search.put_off(sender, now + self.limits.tombstone);
             }
+        }
+    }
+
+    /// A sender lives. Those who have heard of it since are done with; for the others its scene is asked, until it closes
+    /// the stream, or says something.
+    fn follow_sender(&mut self, sender: OnlineId, (owner, epoch): (Own, Epoch), out: &mut Vec<Output>) {
+        let Some(missing) = self.search.missing.get_mut(&sender) else { return };
+        let mut done = Vec::new();
+        missing.receivers.retain(|&receiver, before| {
+            let Some(live) = self.live.get_mut(&receiver) else { return false };
+            live.inbox.follow(Sender::Entity(sender), owner.into(), epoch);
+            let open = live.inbox.received().open(Sender::Entity(sender));
+            let is_quiet = open.is_some_and(|open| (open.stream, open.number) == (before.stream, before.number));
+            if is_quiet {
+                let control = Control::AskStream { entity: receiver, stream: before.stream, sender };
+                out.push(send(Destination::Place(owner.into()), control));
+            } else {
+                done.push(receiver);
+            }
+            is_quiet
+        });
+        if missing.receivers.is_empty() {
+            self.search.end(sender);
+        }
+        for receiver in done {
+            self.live.get_mut(&receiver).expect("it was here").missing.remove(&sender);
+            self.note_swept(receiver);
         }
     }
 

@@ -84,6 +84,7 @@ fn closing() -> Vec<Vector> {
     vec![
         vector("control.close", &Control::Close { entity, stream, sender }),
         vector("control.closed", &Control::Closed { entity, stream, floor: 9, doubt: false }),
+        vector("control.ask_stream", &Control::AskStream { entity, stream, sender: entity }),
     ]
 }
 

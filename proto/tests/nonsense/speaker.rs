@@ -215,7 +215,7 @@ impl Speaker {
     /// Anything else.
     pub(crate) fn control(&mut self) -> Control {
         let (entity, id, stream, epoch, nonce) = (self.entity(), self.id(), self.stream(), self.epoch(), self.nonce());
-        match self.below(22) {
+        match self.below(23) {
             21 => Control::Release { entity, id },
             0 => Control::Cas { entity, owner: self.own(), epoch, new: self.record(), nonce },
             1 => Control::Query { entity, nonce },
@@ -258,6 +258,7 @@ impl Speaker {
             17 => self.roster(),
             18 => Control::RosterNoted { number: self.number() },
             19 => Control::AskRoster { range: entity.range(), term: self.term(), after: self.after() },
+            20 => Control::AskStream { entity, stream, sender: self.entity() },
             _ => Control::Settled { entity, id, delivered: self.number() },
         }
     }

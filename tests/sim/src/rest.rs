@@ -16,8 +16,6 @@ use crate::network::Load;
 /// Virtual ticks until everything must be at rest: far above every deadline and the latest message.
 const TICKS_MAX: u32 = 2_000;
 
-const TO_ENTITIES: &str = "streams to entities";
-
 /// Virtual ticks after which whatever is asked about once in a while has been asked about, and forgotten: two minutes.
 const LONG_AFTER: u32 = 12_500;
 
@@ -180,7 +178,7 @@ impl Cluster {
         let routers = self.living().map(|life| self.lives[life].router.tables());
         let kept = routers.map(|tables| tables.streams + tables.receivers + tables.closings + tables.alarms);
         vec![
-            (TO_ENTITIES, sum(|tables| tables.open)),
+            ("streams to entities", sum(|tables| tables.open)),
             ("streams of entities", sum(|tables| tables.outboxes + tables.receivers)),
             ("alarms", sum(|tables| tables.alarms)),
             ("rows of routers", kept.sum::<usize>() as u64),
@@ -194,10 +192,7 @@ impl Cluster {
         }
         let tables: Vec<_> = self.open_stages().map(|stage| stage.scene.tables()).collect();
         let sum = |count: fn(&slipgate_cluster::scene::Tables) -> usize| tables.iter().map(count).sum::<usize>();
-        // A stream that a living sender has left to a router which died stays open until the sender speaks again.
-        let is_excused = |what: &str| what == TO_ENTITIES && self.lives.iter().any(|life| life.is_mourned);
-        let leftovers: Vec<_> = self.open_streams().into_iter().filter(|(what, _)| !is_excused(what)).collect();
-        self.demand("quiet_leaves_nothing_behind", quiet_leaves_nothing_behind::check(&leftovers));
+        self.demand("quiet_leaves_nothing_behind", quiet_leaves_nothing_behind::check(&self.open_streams()));
         let openers = self.lives.len() + self.stages.len();
         let (floors, tombstones) = (sum(|tables| tables.floors), sum(|tables| tables.tombstones));
         let verdict =

@@ -25,10 +25,13 @@ fn nine_says(driver: &mut Driver, seq: u64) -> Vec<Output> {
     nine_says_from(driver, at_three(), seq)
 }
 
+fn stream_of_nine() -> StreamId {
+    StreamId { opened_at: at_three().into(), generation: 4 }
+}
+
 /// The same, from where it has gone to since, or left the stream to a router.
 fn nine_says_from(driver: &mut Driver, from: Own, seq: u64) -> Vec<Output> {
-    let stream = StreamId { opened_at: at_three().into(), generation: 4 };
-    let (sender, reply_to) = (Sender::Entity(entity(9)), from.into());
+    let (stream, sender, reply_to) = (stream_of_nine(), Sender::Entity(entity(9)), from.into());
     let data = Data { stream, sender, reply_to, epoch: epoch(1), ..data(seq) };
     driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) })
 }
@@ -91,15 +94,74 @@ fn a_sender_whose_home_does_not_know_of_its_death_yet_is_asked_about_again() {
     assert!(question(&driver.pass(100)).is_some());
 }
 
-#[test]
-fn a_sender_that_lives_elsewhere_is_followed_there_and_keeps_its_stream() {
-    let mut driver = bereaved();
+/// The home names `own(2)` for entity 9. Returns whether that is asked for the stream.
+fn nine_lives(driver: &mut Driver) -> bool {
     let nonce = question(&driver.pass(0));
-    driver.record(9, Record::handed_to(own(2), epoch(4), Epoch::ZERO), nonce);
+    let out = driver.record(9, Record::handed_to(own(2), epoch(4), Epoch::ZERO), nonce);
+    let asked = Control::AskStream { entity: entity(1), stream: stream_of_nine(), sender: entity(9) };
+    controls(&out) == [(Destination::Place(own(2).into()), &asked)]
+}
+
+#[test]
+fn a_sender_that_lives_elsewhere_is_followed_there_and_keeps_its_stream_once_it_says_more() {
+    let mut driver = bereaved();
+    assert!(nine_lives(&mut driver));
+    driver.pass(100);
+    assert!(nine_lives(&mut driver), "again, until it answers");
+    let live = &driver.scene.live[&entity(1)];
+    let heard = live.inbox.received().open(Sender::Entity(entity(9))).copied();
+    assert_eq!(heard.map(|open| (open.reply_to, open.epoch)), Some((own(2).into(), epoch(4))));
+    nine_says_from(&mut driver, own(2), 2);
+    driver.pass(200);
+    assert!(!nine_lives(&mut driver));
     assert_eq!((open(&driver), driver.scene.tables().searches), (1, 0));
     assert!(driver.pass(60_000).is_empty());
-    let heard = driver.scene.live[&entity(1)].inbox.received().open(Sender::Entity(entity(9))).copied();
-    assert_eq!(heard.map(|open| (open.reply_to, open.epoch)), Some((own(2).into(), epoch(4))));
+}
+
+#[test]
+fn a_stream_that_a_living_sender_left_to_a_router_which_died_is_closed_by_the_senders_scene() {
+    let mut driver = bereaved();
+    assert!(nine_lives(&mut driver));
+    let (entity, stream) = (entity(1), stream_of_nine());
+    let out = driver.hear(Control::Close { entity, stream, sender: Sender::Entity(super::driver::entity(9)) });
+    let closed = Control::Closed { entity, stream, floor: 0, doubt: false };
+    assert_eq!(controls(&out), [(Destination::Place(own(2).into()), &closed)]);
+    assert_eq!(open(&driver), 0);
+    driver.pass(100);
+    assert!(!nine_lives(&mut driver));
+    assert_eq!(driver.scene.tables().searches, 0);
+}
+
+/// Entity 1, with one message to entity 8 on its way to `own(2)`, and the question whether that is still its stream.
+fn asked_for_a_stream() -> (Driver, StreamId, Control) {
+    let mut driver = Driver::active();
+    driver.sends(1, 8);
+    driver.record(8, Record::registered(own(2)), None);
+    let stream = StreamId { opened_at: own(1).into(), generation: 1 };
+    (driver, stream, Control::AskStream { entity: entity(8), stream, sender: entity(1) })
+}
+
+#[test]
+fn a_scene_that_is_asked_closes_only_what_an_active_sender_has_left() {
+    let (mut driver, stream, question) = asked_for_a_stream();
+    assert!(driver.hear(question.clone()).is_empty(), "it is its own");
+    let (owner, base) = (own(2), Epoch::ZERO);
+    driver.hear(Control::Ack { entity: entity(8), stream, upto: 1, owner, epoch: Epoch::FIRST, base });
+    driver.pass(4_000);
+    assert!(driver.hear(question.clone()).is_empty(), "at rest, and not for long");
+    driver.pass(2_000);
+    let close = Control::Close { entity: entity(8), stream, sender: Sender::Entity(entity(1)) };
+    assert_eq!(controls(&driver.hear(question.clone())), [(Destination::Place(own(2).into()), &close)]);
+    driver.migrate(1, Ok(own(2)));
+    driver.hear(reserved());
+    assert!(driver.hear(question).is_empty(), "frozen: its copy is on its way");
+}
+
+#[test]
+fn of_a_sender_that_is_not_here_a_scene_that_is_asked_says_nothing() {
+    let mut driver = Driver::active();
+    let (entity, sender) = (entity(1), entity(9));
+    assert!(driver.hear(Control::AskStream { entity, stream: stream_of_nine(), sender }).is_empty());
 }
 
 #[test]
@@ -153,7 +215,7 @@ fn an_answer_from_before_the_sender_spoke_ends_no_stream() {
 }
 
 #[test]
-fn a_sender_that_lives_here_is_not_asked_about() {
+fn a_stream_that_a_sender_who_lives_here_has_left_is_over_without_a_question() {
     let mut driver = Driver::active();
     driver.spawn(9);
     let stream = StreamId { opened_at: own(1).into(), generation: 4 };
@@ -162,6 +224,7 @@ fn a_sender_that_lives_here_is_not_asked_about() {
     driver.tell(Input::Heard { from: own(1).into(), message: Message::Data(data) });
     verdict(&mut driver, 5);
     assert!(question(&driver.pass(0)).is_none());
+    assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
 }
 
 #[test]
@@ -230,7 +293,7 @@ fn an_entity_that_was_looked_through_is_not_again_where_it_moves_to() {
     let mut source = bereaved();
     let nonce = question(&source.pass(0));
     let before = source.scene.live[&entity(1)].inbox.received().clone();
-    source.record(9, Record::handed_to(own(2), epoch(4), Epoch::ZERO), nonce);
+    source.record(9, Record::registered(at_three()).buried(), nonce);
     let after = source.scene.live[&entity(1)].inbox.received().clone();
     let asks = |received: Received| {
         let mut driver = Driver::new(Limits::default());

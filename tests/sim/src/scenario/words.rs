@@ -79,6 +79,7 @@ impl Names {
             Control::Stopped { entity, upto, .. } => format!("Stopped {} at {upto}", name(entity)),
             Control::Close { entity, .. } => format!("Close to {}", name(entity)),
             Control::Closed { entity, .. } => format!("Closed to {}", name(entity)),
+            Control::AskStream { entity, .. } => format!("AskStream to {}", name(entity)),
             Control::Reply { entity, .. } => format!("Reply of {}", name(entity)),
             Control::AskClaims { range, term, .. } => format!("AskClaims of range {range}, term {term}"),
             Control::Claims { claims, .. } => {
@@ -221,6 +222,7 @@ pub(crate) fn is_housekeeping(message: &Message) -> bool {
             control,
             Control::Close { .. }
                 | Control::Closed { .. }
+                | Control::AskStream { .. }
                 | Control::RosterNoted { .. }
                 | Control::AskRoster { .. }
                 | Control::Globals { .. }
