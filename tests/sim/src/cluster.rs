@@ -48,6 +48,8 @@ pub(crate) struct Cluster<C: Cast = Walkers> {
     /// Which node has which number.
     pub(crate) numbers: BTreeMap<NodeId, NodeIndex>,
     pub(crate) is_calm: bool,
+    /// Inputs that machines were given.
+    pub(crate) events: u64,
     tickets: u64,
     /// What happened, if somebody wants to read it.
     pub(crate) trace: Option<Vec<String>>,
@@ -79,6 +81,7 @@ impl<C: Cast> Cluster<C> {
             provoked: Vec::new(),
             numbers: BTreeMap::new(),
             is_calm: false,
+            events: 0,
             tickets: 0,
             trace: is_traced.then(Vec::new),
             play: None,
@@ -121,7 +124,12 @@ impl<C: Cast> Cluster<C> {
 
     /// Delivers what is due, then everybody hears that time passes.
     pub(crate) fn tick(&mut self) {
-        let next = Now((self.now.0 / TICK_US + 1) * TICK_US);
+        self.tick_by(TICK_US);
+    }
+
+    /// The same, with the next tick at the next multiple of `step_us`.
+    pub(crate) fn tick_by(&mut self, step_us: u64) {
+        let next = Now((self.now.0 / step_us + 1) * step_us);
         while let Some(parcel) = self.network.take(next) {
             self.now = parcel.at;
             self.deliver(parcel);

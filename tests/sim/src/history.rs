@@ -4,6 +4,7 @@
 //! sent there later, or came from there with its copy waiting elsewhere. Only a touched one may be lost, or have its
 //! streams reset.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use slipgate_cluster::message::{Data, Sender};
@@ -52,6 +53,8 @@ struct Meaning {
     sender: Sender,
     receiver: OnlineId,
     numbers: BTreeMap<u64, u64>,
+    /// How many of them, from 1 on, are known to be applied: what is applied once stays so.
+    applied: Cell<u64>,
 }
 
 /// The reference.
@@ -185,8 +188,8 @@ impl History {
     /// A message is on its way: a number in a stream always means the same one, from the same one to the same one.
     pub(crate) fn sent(&mut self, data: &Data, number: u64) -> Verdict {
         let Data { stream, seq, sender, entity: receiver, .. } = *data;
-        let meaning = Meaning { sender, receiver, numbers: BTreeMap::new() };
-        let meaning = self.streams.entry(stream).or_insert(meaning);
+        let meaning = || Meaning { sender, receiver, numbers: BTreeMap::new(), applied: Cell::new(0) };
+        let meaning = self.streams.entry(stream).or_insert_with(meaning);
         let known = *meaning.numbers.entry(seq).or_insert(number);
         let ends = (meaning.sender, meaning.receiver);
         let verdict = streams_in_order::check_numbering((number, sender, receiver), (known, ends.0, ends.1));
@@ -204,9 +207,12 @@ impl History {
 
     /// How many messages of a stream were applied, from the first one on.
     pub(crate) fn applied_of(&self, stream: StreamId) -> u64 {
-        let Some(Meaning { sender, receiver, numbers }) = self.streams.get(&stream) else { return 0 };
+        let Some(Meaning { sender, receiver, numbers, applied }) = self.streams.get(&stream) else { return 0 };
         let Some(line) = self.lines.get(&(*sender, *receiver)) else { return 0 };
-        numbers.values().take_while(|number| line.applied.contains(number)).count() as u64
+        while numbers.get(&(applied.get() + 1)).is_some_and(|number| line.applied.contains(number)) {
+            applied.set(applied.get() + 1);
+        }
+        applied.get()
     }
 
     /// A body has applied a message, and now has applied `list` of this sender.

@@ -61,10 +61,13 @@ fn main() -> io::Result<ExitCode> {
 fn soak(from: u64, seeds: u64, out: &mut impl Write) -> io::Result<ExitCode> {
     let style = "{bar:40} {pos}/{len} seeds  {per_sec}  {eta} left";
     let bar = ProgressBar::new(seeds).with_style(ProgressStyle::with_template(style).expect("a template"));
-    let (began, mut tally) = (Instant::now(), Tally::default());
+    let (began, mut tally, mut events) = (Instant::now(), Tally::default(), 0);
     for seed in from..from + seeds {
         match run(seed) {
-            Ok(run) => tally.add(&run.tally),
+            Ok(run) => {
+                tally.add(&run.tally);
+                events += run.events;
+            }
             Err(violation) => {
                 bar.abandon();
                 writeln!(io::stderr(), "{violation}\n        cargo run -p slipgate-sim --release -- --shorten {seed}")?;
@@ -76,6 +79,7 @@ fn soak(from: u64, seeds: u64, out: &mut impl Write) -> io::Result<ExitCode> {
     bar.finish_and_clear();
     let seconds = began.elapsed().as_secs_f64();
     write!(out, "{tally}")?;
-    writeln!(out, "{seeds} seeds from {from} kept all promises: {:.0} in a second", seeds as f64 / seconds)?;
+    let (runs, inputs) = (seeds as f64 / seconds, events as f64 / seconds / 1e6);
+    writeln!(out, "{seeds} seeds from {from} kept all promises: {runs:.0} in a second, {inputs:.2} million events")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 //!
 //! Each way from one node to another has chance of its own, so that one message more on one of them disturbs no other.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use slipgate_cluster::manager::{JoinReply, JoinRequest, Ticket};
@@ -70,31 +70,9 @@ impl Load {
 #[derive(Clone, Debug)]
 pub(crate) struct Parcel {
     pub(crate) at: Now,
-    sent: u64,
     pub(crate) from: NodeIndex,
     pub(crate) to: NodeIndex,
     pub(crate) load: Load,
-}
-
-impl PartialEq for Parcel {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Parcel {}
-
-impl PartialOrd for Parcel {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// By when they arrive; what was sent first goes first.
-impl Ord for Parcel {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.sent).cmp(&(other.at, other.sent))
-    }
 }
 
 /// One way from one node to another.
@@ -111,13 +89,16 @@ pub(crate) struct Network {
     nodes: usize,
     ways: Vec<Way>,
     sent: u64,
-    on_the_way: BinaryHeap<Reverse<Parcel>>,
+    /// By when they arrive, what was sent first goes first: time, number, and where the parcel lies.
+    due: BinaryHeap<Reverse<(Now, u64, usize)>>,
+    parcels: Vec<Option<Parcel>>,
+    vacant: Vec<usize>,
 }
 
 impl Network {
     pub(crate) fn new(nodes: usize, faults: Faults, mut dice: Dice) -> Self {
         let ways = (0..nodes * nodes).map(|_| Way { dice: dice.child(), cut_until: Now(0) }).collect();
-        Self { faults, nodes, ways, sent: 0, on_the_way: BinaryHeap::new() }
+        Self { faults, nodes, ways, sent: 0, due: BinaryHeap::new(), parcels: Vec::new(), vacant: Vec::new() }
     }
 
     pub(crate) fn send(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
@@ -142,7 +123,7 @@ impl Network {
             false if dice.chance(late) => dice.within(2_000..late_us),
             false => dice.within(100..2_000),
         };
-        self.post(Parcel { at: Now(now.0 + delay), sent: 0, from, to, load });
+        self.post(Parcel { at: Now(now.0 + delay), from, to, load });
     }
 
     /// What has come waits, for somebody who does not look.
@@ -152,16 +133,23 @@ impl Network {
 
     fn post(&mut self, parcel: Parcel) {
         self.sent += 1;
-        self.on_the_way.push(Reverse(Parcel { sent: self.sent, ..parcel }));
+        let slot = self.vacant.pop().unwrap_or(self.parcels.len());
+        self.due.push(Reverse((parcel.at, self.sent, slot)));
+        match self.parcels.get_mut(slot) {
+            Some(place) => *place = Some(parcel),
+            None => self.parcels.push(Some(parcel)),
+        }
     }
 
     /// The next that arrives by `until`.
     pub(crate) fn take(&mut self, until: Now) -> Option<Parcel> {
-        let Reverse(first) = self.on_the_way.peek()?;
-        if first.at > until {
+        let &Reverse((at, _, slot)) = self.due.peek()?;
+        if at > until {
             return None;
         }
-        self.on_the_way.pop().map(|Reverse(parcel)| parcel)
+        self.due.pop();
+        self.vacant.push(slot);
+        self.parcels[slot].take()
     }
 
     /// Nothing passes from one node to another for a while.
@@ -188,7 +176,7 @@ impl Network {
 
     /// How many are on their way of those that count.
     pub(crate) fn on_the_way(&self, counts: impl Fn(&Load) -> bool) -> u64 {
-        self.on_the_way.iter().filter(|Reverse(parcel)| counts(&parcel.load)).count() as u64
+        self.parcels.iter().flatten().filter(|parcel| counts(&parcel.load)).count() as u64
     }
 }
 

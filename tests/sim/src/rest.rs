@@ -16,8 +16,10 @@ use crate::network::Load;
 /// Virtual ticks until everything must be at rest: far above every deadline and the latest message.
 const TICKS_MAX: u32 = 2_000;
 
-/// Virtual ticks after which whatever is asked about once in a while has been asked about, and forgotten: two minutes.
-const LONG_AFTER: u32 = 12_500;
+/// Virtual time after which whatever is asked about once in a while has been asked about, and forgotten, and that between two
+/// ticks meanwhile, when nothing happens: less than between two renewals of the shortest lease.
+const LONG_AFTER_US: u64 = 125_000_000;
+const IDLE_TICK_US: u64 = 50_000;
 
 impl Cluster {
     /// Heals everything, waits for rest, and demands that everything is answered.
@@ -28,7 +30,7 @@ impl Cluster {
         self.provoked.clear();
         self.note(|| "-- the network is whole again".to_owned());
         let mut ticks = 0;
-        while self.leftovers().iter().any(|(_, count)| *count > 0) && ticks < TICKS_MAX {
+        while ticks < TICKS_MAX && !self.is_at_rest() {
             self.tick();
             ticks += 1;
         }
@@ -52,6 +54,11 @@ impl Cluster {
                 self.demand("progress_after_faults", verdict.map_err(|what| format!("{ticket:?} of {own:?}: {what}")));
             }
         }
+    }
+
+    fn is_at_rest(&self) -> bool {
+        // What is told first costs least.
+        self.network.on_the_way(Load::is_of_entities) == 0 && self.leftovers().iter().all(|(_, count)| *count == 0)
     }
 
     /// Exactly one scene is active for it, or it is dead; and nobody is lost whom no end of a life has touched.
@@ -122,7 +129,7 @@ impl Cluster {
 
     /// Whatever is not at rest.
     pub(crate) fn leftovers(&self) -> Vec<(&'static str, u64)> {
-        // What a router that died was to close is open for longer.
+        // What a router that died was to close is open for longer, until its senders are asked.
         let has_died = self.lives.iter().any(|life| life.is_mourned);
         let streams = if has_died { Vec::new() } else { self.open_streams() };
         self.unsettled().into_iter().chain(streams).collect()
@@ -187,8 +194,8 @@ impl Cluster {
 
     /// Long after, nothing is remembered of where entities went, little of whose streams are over, and no stream is open.
     pub(crate) fn forget(&mut self) {
-        for _ in 0..LONG_AFTER {
-            self.tick();
+        for _ in 0..LONG_AFTER_US / IDLE_TICK_US {
+            self.tick_by(IDLE_TICK_US);
         }
         let tables: Vec<_> = self.open_stages().map(|stage| stage.scene.tables()).collect();
         let sum = |count: fn(&slipgate_cluster::scene::Tables) -> usize| tables.iter().map(count).sum::<usize>();

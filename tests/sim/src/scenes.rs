@@ -56,10 +56,11 @@ impl Cluster {
         if !self.may_act(life) {
             return;
         }
-        let view = self.lives[life].member.view().clone();
+        let view = self.lives[life].member.view();
         let at = &mut self.stages[stage];
         if view.version > at.view_version {
             at.view_version = view.version;
+            let view = view.clone();
             self.step(stage, Input::View(view));
         }
         for input in std::mem::take(&mut self.stages[stage].deferred) {
@@ -71,19 +72,25 @@ impl Cluster {
     fn step(&mut self, stage: usize, input: Input) {
         let mut out = Vec::new();
         let now = self.clock(self.lives[self.stages[stage].life].node);
-        let ends_turn = input == Input::Flush;
+        let ends_turn = matches!(input, Input::Flush);
+        let is_time = ends_turn || matches!(input, Input::Tick);
         let scene = &mut self.stages[stage].scene;
         let had_said = scene.has_said();
         scene.handle(input, now, &mut out);
+        self.events += 1;
         match (had_said, scene.has_said()) {
             (false, true) => self.history.count("said directly"),
             (true, false) if !ends_turn => self.history.count("said directly, then numbered"),
             (..) => {}
         }
+        // Time alone changes nobody's standing without a word.
+        let may_change = !is_time || !out.is_empty();
         for output in out {
             self.perform(stage, output);
         }
-        self.look_at_stage(stage);
+        if may_change {
+            self.look_at_stage(stage);
+        }
     }
 
     fn perform(&mut self, stage: usize, output: Output) {

@@ -35,6 +35,8 @@ pub(crate) struct Seat {
     pub(crate) write_us: u64,
     last_tick: Now,
     mutant: Option<Mutant>,
+    /// Inputs that managers were given.
+    pub(crate) events: u64,
 }
 
 impl Seat {
@@ -49,6 +51,7 @@ impl Seat {
             write_us: 0,
             last_tick: Now(0),
             mutant,
+            events: 0,
         }
     }
 
@@ -109,6 +112,7 @@ impl Seat {
                 }
             }
             manager.handle(input, now, &mut orders);
+            self.events += 1;
             let mut writes = Vec::new();
             orders.retain_mut(|order| {
                 let Output::Persist(more) = order else { return true };

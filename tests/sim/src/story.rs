@@ -16,6 +16,8 @@ use crate::tally::Tally;
 pub struct Run {
     /// How often what happened.
     pub tally: Tally,
+    /// Inputs that machines were given.
+    pub events: u64,
     /// What was seen, in order, as far as somebody wants to read it.
     pub trace: Vec<String>,
 }
@@ -111,7 +113,10 @@ fn attempt(plan: &Plan, is_traced: bool) -> Result<Run, Violation> {
     let mut cluster = cluster.into_inner();
     let trace = cluster.trace.take().unwrap_or_default();
     match result {
-        Ok(()) => Ok(Run { tally: cluster.history.tally, trace }),
+        Ok(()) => {
+            let events = cluster.events + cluster.seat.events;
+            Ok(Run { tally: cluster.history.tally, events, trace })
+        }
         Err(_) => {
             let (what, place) = NOTICED.take().unwrap_or_default();
             Err(Violation { seed: plan.seed, what, place, trace })

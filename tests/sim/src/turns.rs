@@ -203,6 +203,7 @@ impl<C: Cast> Cluster<C> {
         let mut out = Vec::new();
         let now = self.clock(self.lives[life].node);
         self.lives[life].member.handle(input, now, &mut out);
+        self.events += 1;
         for output in out {
             match output {
                 member::Output::Ask(request) => self.ask_manager(life, Port::Member, request),
@@ -241,6 +242,7 @@ impl<C: Cast> Cluster<C> {
         let mut out = Vec::new();
         let now = self.clock(self.lives[life].node);
         self.lives[life].stock.handle(input, now, &mut out);
+        self.events += 1;
         for output in out {
             match output {
                 range::Output::Ask(request) => self.ask_manager(life, Port::Directory, request),
@@ -263,7 +265,7 @@ impl<C: Cast> Cluster<C> {
 
     /// The latest view first, as the shell does.
     fn tell_directory_all(&mut self, life: LifeIndex, input: Option<directory::Input>) {
-        let mut out = Vec::new();
+        let (mut out, mut may_change) = (Vec::new(), false);
         let now = self.clock(self.lives[life].node);
         let input = input.map(|input| self.bend(life, input));
         let at = &mut self.lives[life];
@@ -271,6 +273,8 @@ impl<C: Cast> Cluster<C> {
         if view.version > at.directory_view {
             at.directory_view = view.version;
             at.directory.handle(directory::Input::View(view.clone()), now, &mut out);
+            self.events += 1;
+            may_change = true;
         }
         if let Some(input) = input {
             if let directory::Input::Heard { control: Control::Bequest { range, term, legacy, .. }, .. } = &input
@@ -278,8 +282,12 @@ impl<C: Cast> Cluster<C> {
             {
                 self.history.begun.insert((*range, *term));
             }
+            may_change |= !matches!(input, directory::Input::Tick);
             at.directory.handle(input, now, &mut out);
+            self.events += 1;
         }
+        // Time alone changes no record without a word.
+        may_change |= !out.is_empty();
         let me = at.place(Port::Directory);
         for output in out {
             match output {
@@ -295,7 +303,9 @@ impl<C: Cast> Cluster<C> {
                 directory::Output::Event(event) => self.home_event(me, &event),
             }
         }
-        self.look_at_home(life);
+        if may_change {
+            self.look_at_home(life);
+        }
     }
 
     fn home_event(&mut self, me: Place, event: &HomeEvent) {
@@ -333,6 +343,7 @@ impl<C: Cast> Cluster<C> {
             at.router.handle(router::Input::View(view.clone()), now, &mut out);
         }
         at.router.handle(input, now, &mut out);
+        self.events += 1;
         let me = at.place(Port::Router(0));
         for output in out {
             C::told(self, life, &output);

@@ -30,7 +30,7 @@ impl Walker {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Self {
-        let mut words = words(bytes).into_iter();
+        let mut words = words(bytes);
         let mut applied = BTreeMap::new();
         while let Some(kind) = words.next() {
             let who = words.next().expect("a sender has an id");
@@ -62,13 +62,15 @@ impl Speech {
     }
 
     pub(crate) fn read(payload: &Payload) -> Self {
-        let words = words(payload);
-        Self { number: words[0], tell: (words[1] != 0).then(|| online(words[1])) }
+        let mut words = words(payload);
+        let mut word = || words.next().expect("a speech has two words");
+        let (number, tell) = (word(), word());
+        Self { number, tell: (tell != 0).then(|| online(tell)) }
     }
 }
 
-fn words(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).collect()
+fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
 }
 
 fn online(number: u64) -> OnlineId {
