@@ -5,6 +5,7 @@
 //!
 //! Leaves out: what is the same for all.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use slipgate_cluster::directory::Lost;
@@ -19,6 +20,7 @@ use crate::cluster::{Cluster, name, scene_of};
 use crate::life::LifeIndex;
 use crate::network::NodeIndex;
 use crate::plan::Plan;
+use crate::renown;
 use crate::scenario::Direction;
 use crate::stage::Stage;
 
@@ -70,6 +72,11 @@ pub(crate) trait Cast: fmt::Debug + Sized {
 
     /// A link is up.
     fn meet(_: &mut Cluster<Self>, _: [Session; 2]) {}
+
+    /// Those in a scene that are found by name from everywhere.
+    fn globals(_: &Self::Stage) -> BTreeMap<OnlineId, String> {
+        BTreeMap::new()
+    }
 
     /// A home calls somebody lost.
     fn lose(cluster: &mut Cluster<Self>, lost: &Lost);
@@ -134,6 +141,10 @@ impl Cast for Walkers {
 
     fn mourn(cluster: &mut Cluster, life: LifeIndex) {
         cluster.touch(life);
+    }
+
+    fn globals(stage: &Stage) -> BTreeMap<OnlineId, String> {
+        renown::among(&stage.active)
     }
 
     fn lose(cluster: &mut Cluster, lost: &Lost) {

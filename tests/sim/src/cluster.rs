@@ -66,6 +66,7 @@ impl<C: Cast> Cluster<C> {
             ahead_us: dice.within(0..5_000_000),
             stopped_until: Now(0),
             seen: None,
+            seen_before: None,
         };
         let nodes = (0..count).map(node).collect();
         Self {
@@ -223,7 +224,8 @@ impl<C: Cast> Cluster<C> {
         }
         self.note(|| format!("node {node} lives as {session:?}"));
         self.numbers.insert(session.node, node);
-        self.nodes[node].doing = Doing::Living(index);
+        let at = &mut self.nodes[node];
+        (at.doing, at.seen_before) = (Doing::Living(index), at.seen);
         let view = life.member.view().clone();
         self.lives.push(life);
         for SceneDeclaration { id, capacity, .. } in C::scenes(self, node) {

@@ -16,7 +16,7 @@
 //! | `plan` | the shape of a seed's cluster, and its script |
 //! | `cluster`, `life`, `links`, `network`, `seat` | the simulated world |
 //! | `cast` | who plays: the simulator's own walkers, or a studio's games |
-//! | `turns`, `scenes`, `stage` | the shells of the machines |
+//! | `turns`, `renown`, `scenes`, `stage` | the shells of the machines |
 //! | `mischief`, `rest` | the two phases |
 //! | `history`, `invariants` | what really happened, and what must be true of it |
 //! | `mutant` | rules that are broken on purpose |
@@ -38,6 +38,7 @@ mod mischief;
 mod mutant;
 mod network;
 mod plan;
+mod renown;
 mod rest;
 mod scenario;
 mod scenes;

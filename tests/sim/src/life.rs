@@ -1,11 +1,16 @@
 //! A node: a machine with a clock, and the lives that it leads one after the other.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use slipgate_cluster::directory::Directory;
+use slipgate_cluster::globals::{Globals, Names};
 use slipgate_cluster::manager::Ticket;
 use slipgate_cluster::member::{Member, Welcome};
 use slipgate_cluster::range::RangeStock;
 use slipgate_cluster::router::Router;
 use slipgate_cluster::{Limits, Now, Place, Port, Session};
+use slipgate_entity::{OnlineId, RangeId, SceneId};
 
 use crate::network::NodeIndex;
 
@@ -32,7 +37,9 @@ pub(crate) struct Node {
     /// Its process is stopped until then.
     pub(crate) stopped_until: Now,
     /// The highest range that it ever heard of.
-    pub(crate) seen: Option<slipgate_entity::RangeId>,
+    pub(crate) seen: Option<RangeId>,
+    /// The same, before its present life.
+    pub(crate) seen_before: Option<RangeId>,
 }
 
 /// A session of a node, apart from its scenes.
@@ -51,7 +58,12 @@ pub(crate) struct Life {
     pub(crate) is_gone: bool,
     /// Whether what it held was noted as touched: it is gone, or there was a verdict on it.
     pub(crate) is_mourned: bool,
+    /// Global entities, as this life knows them; what its scenes have told of, and whom it finds.
+    pub(crate) globals: Globals,
+    pub(crate) renowned: BTreeMap<SceneId, BTreeMap<OnlineId, String>>,
+    pub(crate) names: Arc<Names>,
     pub(crate) directory_view: u64,
+    pub(crate) globals_view: u64,
     pub(crate) router_view: u64,
 }
 
@@ -69,7 +81,11 @@ impl Life {
             is_retiring: false,
             is_gone: false,
             is_mourned: false,
+            globals: Globals::new(session),
+            renowned: BTreeMap::new(),
+            names: Arc::default(),
             directory_view: 0,
+            globals_view: 0,
             router_view: 0,
         }
     }

@@ -175,7 +175,17 @@ impl Cluster {
         if node != SEAT {
             self.crash(node, Now(self.now.0 + dice.within(10_000..1_500_000)));
             self.history.count("crashed");
+            if dice.chance(300) {
+                self.put_back_old(node);
+            }
         }
+    }
+
+    /// The data folder of a node is one from the time before its last life, or from before all.
+    fn put_back_old(&mut self, node: NodeIndex) {
+        let at = &mut self.nodes[node];
+        at.seen = at.seen_before.take();
+        self.history.count("folder put back old");
     }
 
     fn crash_seat(&mut self, dice: &mut Dice) {

@@ -27,11 +27,13 @@ pub enum Mutant {
     ForgetsOnTheMove,
     /// A router sends nothing again.
     NeverSendsAgain,
+    /// A node tells nobody of its global entities.
+    KeepsGlobalsToItself,
 }
 
 impl Mutant {
     /// All, each with the invariants of which one must be seen to be broken.
-    pub const ALL: [(Self, &'static [&'static str]); 8] = [
+    pub const ALL: [(Self, &'static [&'static str]); 9] = [
         (Self::ActsWithoutLease, &["one_active_owner"]),
         (Self::TellsBeforeItWrites, &["ids_never_reissued"]),
         (Self::LosesDisk, &["ids_never_reissued", "one_active_owner", "quiet_leaves_nothing_behind"]),
@@ -40,6 +42,7 @@ impl Mutant {
         (Self::ComparesWithoutEpoch, &["one_active_owner", "acknowledged_is_kept"]),
         (Self::ForgetsOnTheMove, &["streams_in_order", "no_duplicate", "acknowledged_is_kept"]),
         (Self::NeverSendsAgain, &["quiet_leaves_nothing_behind", "progress_after_faults"]),
+        (Self::KeepsGlobalsToItself, &["quiet_leaves_nothing_behind", "found_from_everywhere"]),
     ];
 }
 

@@ -9,7 +9,9 @@ use crate::cast::{Cast, Staged};
 use crate::cluster::Cluster;
 use crate::history::Line;
 use crate::invariants::progress_after_faults::{self, Receiver};
-use crate::invariants::{acknowledged_is_kept, bounded_memory, one_active_owner, quiet_leaves_nothing_behind};
+use crate::invariants::{
+    acknowledged_is_kept, bounded_memory, found_from_everywhere, one_active_owner, quiet_leaves_nothing_behind,
+};
 use crate::life::Doing;
 use crate::network::Load;
 
@@ -155,6 +157,8 @@ impl<C: Cast> Cluster<C> {
             let tables = life.directory.tables();
             tables.naming + usize::from(!life.directory.is_witnessed())
         });
+        let renowned = self.renowned();
+        let astray = lives.iter().filter(|life| !found_from_everywhere::finds(&renowned, &life.names));
         vec![
             ("nodes that do not live", nodes as u64),
             ("nodes without a lease", paused as u64),
@@ -173,6 +177,7 @@ impl<C: Cast> Cluster<C> {
             ("inputs without a lease", deferred.iter().sum::<usize>() as u64),
             ("homes that are not complete or not handed over", homes.sum::<usize>() as u64),
             ("witnesses that are not told or not heard", witnesses.sum::<usize>() as u64),
+            ("nodes that do not find global entities", astray.count() as u64),
         ]
     }
 }
@@ -200,6 +205,10 @@ impl Cluster {
         let tables: Vec<_> = self.open_stages().map(|stage| stage.scene.tables()).collect();
         let sum = |count: fn(&slipgate_cluster::scene::Tables) -> usize| tables.iter().map(count).sum::<usize>();
         self.demand("quiet_leaves_nothing_behind", quiet_leaves_nothing_behind::check(&self.open_streams()));
+        for life in self.living() {
+            let verdict = found_from_everywhere::check(&self.renowned(), &self.lives[life].names);
+            self.demand("found_from_everywhere", verdict);
+        }
         let openers = self.lives.len() + self.stages.len();
         let (floors, tombstones) = (sum(|tables| tables.floors), sum(|tables| tables.tombstones));
         let verdict =

@@ -36,6 +36,7 @@ impl fmt::Display for Tally {
 
 /// What a run over enough seeds must have met.
 const RARE: &[&str] = &[
+    "a name went over to another",
     "absent is lost",
     "adopted streams",
     "applied",
@@ -52,6 +53,8 @@ const RARE: &[&str] = &[
     "despawned",
     "died while a home was rebuilt",
     "duplicates dropped",
+    "folder put back old",
+    "found by name",
     "give-ups lost",
     "give-ups won",
     "hand-over cut short",

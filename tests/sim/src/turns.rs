@@ -8,7 +8,7 @@ use slipgate_cluster::manager::{self, JoinReply, JoinRequest, ManagerReply, Mana
 use slipgate_cluster::member::{self, Welcome};
 use slipgate_cluster::message::{Control, ManagerMessage, Message};
 use slipgate_cluster::scene::answer_for_a_missing_scene;
-use slipgate_cluster::{Envelope, Now, Own, Place, Port, Session, View, range, router};
+use slipgate_cluster::{Envelope, Now, Own, Place, Port, Session, View, globals, range, router};
 use slipgate_entity::OnlineId;
 
 use crate::cast::{Cast, Staged};
@@ -38,6 +38,7 @@ impl<C: Cast> Cluster<C> {
                 C::tick(self, stage);
             }
         }
+        self.tick_globals(life);
         let Life { router, adopted, .. } = &self.lives[life];
         self.demand("bounded_memory", bounded_memory::check_router(router.waiting(), *adopted, &self.plan.limits));
     }
@@ -92,6 +93,9 @@ impl<C: Cast> Cluster<C> {
             }
             (Port::Router(_), Message::Control(control)) => {
                 self.tell_router(life, router::Input::Heard { from, control });
+            }
+            (Port::Directory, Message::Control(control @ (Control::Globals { .. } | Control::GlobalsNoted { .. }))) => {
+                self.tell_globals(life, globals::Input::Heard { from, control });
             }
             (Port::Directory, Message::Control(control)) => {
                 self.tell_directory(life, directory::Input::Heard { from, control });

@@ -45,16 +45,3 @@ fn a_seed_run_twice_is_the_same_run_byte_for_byte() {
         assert_eq!(one, other);
     }
 }
-
-/// Seeds in which something was found that the first 20,000 do not have.
-const FOUND: [u64; 1] = [
-    // A home dies with the frozen copy of somebody who lives elsewhere, and is despawned there: it is not lost.
-    116_582,
-];
-
-#[test]
-fn the_seeds_in_which_something_was_found_keep_the_promises() {
-    for seed in FOUND {
-        run(seed).unwrap_or_else(|violation| panic!("{violation}"));
-    }
-}
