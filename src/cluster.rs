@@ -17,7 +17,7 @@
 //! | `reference` | [`Ref`]: an entity, wherever it is |
 //! | `outcome` | what moves, looks and sends come to |
 //!
-//! Keeps: no signal is caught, no exit taken, no log written and no metric counted unless asked for; when
+//! Keeps: a fault of a node ends that node and no other; no signal is caught, no exit taken, no log written and no metric counted unless asked for; when
 //! [`Cluster::stop`] has returned, threads, ports and folder are gone.
 //! Leaves out: processes of their own (`slipgate dev`), simulated time.
 

@@ -27,6 +27,7 @@ pub mod config;
 pub mod dev;
 #[doc(hidden)]
 pub mod doc;
+mod fault;
 pub mod game;
 pub mod node;
 mod parent;
@@ -42,6 +43,7 @@ pub use cluster::{
     Cluster, MoveError, Moved, Node, PartError, Place, Problem, ProblemKind, Ref, Scene, SendError, Shown, SpawnError,
     Untyped,
 };
+pub use fault::Fault;
 /// JSON as a game meets it: what an entity brings along, and its state as it is shown.
 pub use serde_json;
 

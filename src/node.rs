@@ -11,23 +11,29 @@ mod described;
 mod desks;
 mod drain;
 pub(crate) mod embedded;
+#[cfg(test)]
+mod fault_tests;
 mod files;
 mod folder;
 mod joining;
 mod ports;
 mod stop;
+mod threads;
 mod wiring;
 
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use slipgate_actors::chronicle::Chronicle;
 use slipgate_actors::clock::NodeClock;
 use slipgate_actors::desk::Stage;
 use slipgate_actors::link::gate::{self, Gate, Standing};
-use slipgate_actors::mailbox::Mailbox;
+use slipgate_actors::mailbox::{Halt, Mailbox};
 use slipgate_actors::manager::StoreError;
 use slipgate_actors::manager_seat::Seat;
 use slipgate_cluster::manager::{JoinRequest, Waits};
@@ -44,6 +50,7 @@ use self::wiring::Outside;
 use crate::admin;
 use crate::cli::failure::Exit;
 use crate::config::{self, Config, ConfigErrors, nearest};
+use crate::fault::{Alarm, Fault};
 use crate::telemetry::{self, NodeLabel, TelemetryError};
 use crate::transport::{Tcp, TcpPort};
 
@@ -91,6 +98,10 @@ pub enum NodeError {
     /// The metrics or the admin interface could not be set up.
     #[error("the admin interface cannot start: {0}")]
     Admin(String),
+    /// The node met a fault of Slipgate's own, and has ended where it was, without a goodbye: what its scenes held is lost
+    /// once its lease is over. Start it again, and report the fault.
+    #[error("the node has ended by a fault of Slipgate's own: {0}")]
+    Fault(Fault),
 }
 
 impl NodeError {
@@ -107,6 +118,7 @@ impl NodeError {
             | Self::Disk { .. }
             | Self::Store(_)
             | Self::Admin(_) => Exit::Failed,
+            Self::Fault(_) => Exit::Fault,
         }
     }
 }
@@ -125,10 +137,12 @@ pub fn run(config_path: Option<PathBuf>, overrides: &[(String, String)], types: 
     telemetry::init(&config.log, NodeLabel::from(config.node.name.clone()))?;
     let ended = actix_rt::System::new().block_on(async {
         files::raise_limit();
+        let alarm = Alarm::of_the_process();
+        let _set = alarm.set();
         let wish = Wish::of_the_process()?;
         types.require(&config.entities.required())?;
         let ports = open(&config)?;
-        let host = Host { wish, metrics: wiring::metrics()?, desks: SharedDesk::new(types) };
+        let host = Host { wish, metrics: wiring::metrics()?, desks: SharedDesk::new(types), alarm };
         live(&config, ports, host).await
     });
     if let Err(error) = &ended {
@@ -145,6 +159,8 @@ struct Host {
     metrics: PrometheusHandle,
     /// Where its desk is put, and which types it can host.
     desks: SharedDesk,
+    /// What a fault of the node raises.
+    alarm: Alarm,
 }
 
 /// Takes what nobody else may have: the data folder and the ports.
@@ -174,7 +190,7 @@ fn tell_unknown_voices(config: &Config, types: &Types) {
 }
 
 async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError> {
-    let Host { mut wish, metrics, desks } = host;
+    let Host { mut wish, metrics, desks, alarm } = host;
     tell_unknown_voices(config, desks.types());
     let (name, folder) = (&config.node.name, config.node.data_folder());
     let clock = NodeClock::start();
@@ -206,26 +222,30 @@ async fn live(config: &Config, ports: Ports, host: Host) -> Result<(), NodeError
     let seen = watch::Sender::new(folder::ranges_seen(&folder)?);
     actix_rt::spawn(folder::keep_ranges(folder, seen.subscribe()));
     let chronicle = wiring::chronicle(config);
-    let node = Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle };
-    let ended = loop {
-        match node.live_once(&mut wish).await {
-            Ok(End::Stopped) => break Ok(()),
-            Ok(End::Over { stops }) => {
-                let what_follows = if stops { "stops, as it was told to" } else { "joins anew" };
-                tracing::warn!(
-                    event = "node.over",
-                    "this life of node {name} is over: the manager has declared it dead, or knows a later one; what its \
-                     scenes held is lost, and the node {what_follows}"
-                );
-                if stops {
-                    break Ok(());
-                }
-            }
-            Err(error) => break Err(error),
+    let node =
+        Node { config, seat, clock, request, seen, desks, standing: tell_standing, chronicle, alarm: alarm.clone() };
+    let lives = AssertUnwindSafe(node.lives(&mut wish)).catch_unwind();
+    let ended = tokio::select! {
+        biased;
+        fault = alarm.raised() => Err(fault),
+        ended = lives => match ended {
+            Ok(ended) => Ok(ended),
+            Err(_) => Err(alarm.raised().await),
+        },
+    };
+    let ended = match ended {
+        Ok(ended) => {
+            admin_handle.stop(true).await;
+            stop::keeper(keeper).await;
+            ended
+        }
+        Err(fault) => {
+            node.fail(&fault);
+            let _ = tokio::time::timeout(FAULT_END, admin_handle.stop(false)).await;
+            let _ = tokio::time::timeout(FAULT_END, stop::keeper(keeper)).await;
+            Err(NodeError::Fault(fault))
         }
     };
-    admin_handle.stop(true).await;
-    stop::keeper(keeper).await;
     tracing::info!(
         event = "node.stopped",
         exit = ended.as_ref().err().map_or(Exit::Done, NodeError::exit).code(),
@@ -244,6 +264,7 @@ struct Node<'a> {
     desks: SharedDesk,
     standing: watch::Sender<Standing>,
     chronicle: Mailbox<Chronicle>,
+    alarm: Alarm,
 }
 
 /// How a life ends.
@@ -258,6 +279,36 @@ enum End {
 }
 
 impl Node<'_> {
+    /// One life after the other, until it is told to stop, or may not go on.
+    async fn lives(&self, wish: &mut Wish) -> Result<(), NodeError> {
+        let name = &self.config.node.name;
+        loop {
+            match self.live_once(wish).await? {
+                End::Stopped => return Ok(()),
+                End::Over { stops } => {
+                    let what_follows = if stops { "stops, as it was told to" } else { "joins anew" };
+                    tracing::warn!(
+                        event = "node.over",
+                        "this life of node {name} is over: the manager has declared it dead, or knows a later one; what its \
+                         scenes held is lost, and the node {what_follows}"
+                    );
+                    if stops {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// It has met a fault: its threads have ended, and its lease. What is left of it hears and answers nobody.
+    fn fail(&self, fault: &Fault) {
+        let standing = self.standing.send_replace(Standing::Stopping);
+        if let Standing::Joined(joined) = standing {
+            joined.member.tell(Halt);
+        }
+        self.desks.fail(fault);
+    }
+
     /// Joins, works, and ends.
     async fn live_once(&self, wish: &mut Wish) -> Result<End, NodeError> {
         let Self { config, seat, clock, .. } = self;
@@ -282,6 +333,9 @@ impl Node<'_> {
             over: tell_over,
         };
         let wired = wiring::wire(config, self.desks.types().clone(), seat, *clock, welcome, outside);
+        #[cfg(test)]
+        fault_tests::offer(name, &wired, seat);
+        self.alarm.ends(wired.joined.post.lease().clone());
         self.standing.send_replace(Standing::Joined(wired.joined.clone()));
         self.desks.open(wired.desk.clone());
         stage.send_replace(Stage::Working);
@@ -296,7 +350,7 @@ impl Node<'_> {
             Ended::Drained => {
                 self.standing.send_replace(Standing::Stopping);
                 wired.say_goodbye().await;
-                wired.stop_arbiters().await;
+                wired.end_threads().await;
                 Ok(End::Stopped)
             }
             Ended::Over { stops } => {
@@ -320,3 +374,6 @@ fn read_token(config: &Config) -> Result<Option<String>, NodeError> {
     })?;
     Ok(token.map(|token| token.reveal().to_owned()))
 }
+
+/// How long each step of an end by a fault may take: what is asked may be what has failed.
+const FAULT_END: Duration = Duration::from_secs(2);

@@ -66,6 +66,8 @@ impl From<NodeName> for NodeLabel {
     }
 }
 
+pub(crate) use panics::watch as watch_panics;
+
 /// Sets the name under which lines of this thread stand, where a process runs several nodes.
 pub(crate) fn name_thread(node: NodeName) {
     THREAD_NODE.set(Some(node));

@@ -12,6 +12,7 @@
 //! | `homes` | the homes of nodes that die or stop: rebuilt, or handed over |
 //! | `scenes` | scenes are made and closed at run time: under fire, again and again, while nodes come and go |
 //! | `manager` | the manager's node is killed, stopped, and not there yet |
+//! | `faults` | a node that breaks an invariant of its own ends, and the others go on |
 //! | `panics` | handlers that panic: parked, moved, unparked, despawned by policy |
 //! | `names` | two nodes with one name, and lives that follow each other |
 //! | `strangers` | whoever does not belong is refused and told why |
@@ -35,6 +36,8 @@ mod cuts;
 mod departures;
 #[path = "cluster/drains.rs"]
 mod drains;
+#[path = "cluster/faults.rs"]
+mod faults;
 #[path = "cluster/fire.rs"]
 mod fire;
 #[path = "cluster/homes.rs"]

@@ -22,7 +22,7 @@ impl Lease {
     /// A lease that ends at `until` unless it is prolonged.
     #[must_use]
     pub fn new(until: Now, clock: NodeClock) -> Self {
-        Self { until: Arc::new(AtomicU64::new(until.0)), clock }
+        Self { until: Arc::new(AtomicU64::new(until.0.min(ENDED - 1))), clock }
     }
 
     /// A lease that never ends: for tests without a manager.
@@ -34,19 +34,26 @@ impl Lease {
     /// Whether this session may act now.
     #[must_use]
     pub fn is_held(&self) -> bool {
-        self.clock.now().0 < self.until.load(Ordering::Acquire)
+        let until = self.until.load(Ordering::Acquire);
+        until != ENDED && self.clock.now().0 < until
     }
 
-    /// Prolongs it to `until`; never shortens it.
+    /// Prolongs it to `until`; never shortens it. One that was ended stays so.
     pub fn prolong(&self, until: Now) {
-        self.until.fetch_max(until.0, Ordering::AcqRel);
+        let until = until.0.min(ENDED - 1);
+        let longer = |now| (now != ENDED && now < until).then_some(until);
+        // It is as long already, or has ended.
+        let _ = self.until.fetch_update(Ordering::AcqRel, Ordering::Acquire, longer);
     }
 
     /// Ends it for good: the session is over.
     pub fn end(&self) {
-        self.until.store(0, Ordering::Release);
+        self.until.store(ENDED, Ordering::Release);
     }
 }
+
+/// The end of a lease that is not prolonged any more.
+const ENDED: u64 = u64::MAX;
 
 #[cfg(test)]
 mod tests {
@@ -64,5 +71,7 @@ mod tests {
         assert!(lease.is_held());
         lease.end();
         assert!(!lease.is_held());
+        lease.prolong(clock.now() + Duration::from_secs(60));
+        assert!(!lease.is_held(), "an answer that was on its way does not begin it anew");
     }
 }

@@ -1,6 +1,6 @@
 //! The manager's seat: keeps a manager running on its node, and is how others reach it.
 //!
-//! A manager that stops by itself (its disk failed, a handler panicked) is replaced by one that continues from
+//! A manager that stops by itself, as its disk failed, is replaced by one that continues from
 //! the store; requests that were lost are repeated by the nodes. Entities notice nothing: the manager is
 //! not on their way.
 

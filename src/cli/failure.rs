@@ -10,6 +10,7 @@
 //! | 5 | no answer in time |
 //! | 6 | nothing answers |
 //! | 10 | unhealthy |
+//! | 101 | a fault of Slipgate's own: it panicked |
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ pub enum Exit {
     NothingAnswers,
     /// A health check was not passed.
     Unhealthy,
+    /// A fault of our own: what Rust itself ends a program with whose main thread panics.
+    Fault,
 }
 
 impl Exit {
@@ -56,6 +59,7 @@ impl Exit {
             Self::Timeout => 5,
             Self::NothingAnswers => 6,
             Self::Unhealthy => 10,
+            Self::Fault => 101,
         }
     }
 }
@@ -221,9 +225,9 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_of_the_table() {
-        use Exit::{Done, Failed, NotFound, NothingAnswers, Refused, Timeout, Unhealthy, Usage};
-        let all = [Done, Failed, Usage, NotFound, Refused, Timeout, NothingAnswers, Unhealthy];
-        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 10]);
+        use Exit::{Done, Failed, Fault, NotFound, NothingAnswers, Refused, Timeout, Unhealthy, Usage};
+        let all = [Done, Failed, Usage, NotFound, Refused, Timeout, NothingAnswers, Unhealthy, Fault];
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 4, 5, 6, 10, 101]);
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub fn run(args: &NodeArgs) -> Result<ExitCode, Failure> {
         | NodeError::Port { .. }
         | NodeError::Disk { .. }
         | NodeError::Store(_)
-        | NodeError::Admin(_) => Failure::Logged(error.exit()),
+        | NodeError::Admin(_)
+        | NodeError::Fault(_) => Failure::Logged(error.exit()),
     })
 }

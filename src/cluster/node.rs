@@ -10,6 +10,7 @@ use super::outcome::{self, Problem};
 use super::{Ref, Scene};
 use crate::admin::Oracle;
 use crate::config::{self, Config};
+use crate::fault::Fault;
 use crate::node::NodeError;
 use crate::node::embedded::{Bound, Embedded};
 
@@ -92,15 +93,18 @@ impl Node {
         Ref::attached(reference.id(), reference.kind(), self.running.desk().clone())
     }
 
+    /// Waits until it meets a fault of Slipgate's own, for as long as it meets none. Such a fault ends the node at once and
+    /// without a goodbye, and the rest of the program goes on: what is asked of the node from then on is answered as
+    /// `unavailable`, and [`Node::stop`] says the fault, too. What its scenes held is lost once its lease is over.
+    pub async fn fault(&self) -> Fault {
+        self.running.alarm().raised().await
+    }
+
     /// Stops it as a signal would stop a process: everybody moves to other nodes who can, what is accepted is answered.
     ///
     /// # Errors
     ///
-    /// If it did not end as it should; it has ended.
-    ///
-    /// # Panics
-    ///
-    /// If the node met a fault of its own.
+    /// If it did not end as it should, or had ended by a fault ([`Node::fault`]); it has ended.
     pub async fn stop(self) -> Result<(), NodeError> {
         self.running.stop().await
     }

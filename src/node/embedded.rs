@@ -5,7 +5,8 @@
 //!   thread of the node          actix system: `live`, and `announce` until it is ready
 //! ```
 //!
-//! Keeps: when [`Embedded::stop`] has returned, the thread, its ports and its actors are gone; dropped, it stops by itself.
+//! Keeps: when [`Embedded::stop`] has returned, the thread, its ports and its actors are gone; dropped, it stops by itself. A
+//! fault of the node ends the node and not the program.
 //! Leaves out: logs and metrics, which belong to the process (`telemetry`).
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use super::stop::Wish;
 use super::{Host, NodeError, Ports, SharedDesk, live, open};
 use crate::admin::Oracle;
 use crate::config::Config;
+use crate::fault::Alarm;
 use crate::telemetry;
 
 /// A node whose ports are open, and that does not run yet: others can be told where it will be.
@@ -51,7 +53,10 @@ impl Bound {
         let (tell_ready, ready) = oneshot::channel();
         let (tell_end, ended) = oneshot::channel();
         let desks = SharedDesk::new(types);
+        let alarm = Alarm::of_a_program();
+        telemetry::watch_panics();
         let host = Host {
+            alarm: alarm.clone(),
             wish: Wish::Program(Some(words)),
             metrics: PrometheusBuilder::new().build_recorder().handle(),
             desks: desks.clone(),
@@ -59,6 +64,7 @@ impl Bound {
         let thread = std::thread::Builder::new().name(format!("node {name}")).spawn(move || {
             telemetry::name_thread(config.node.name.clone());
             let ended = actix_rt::System::new().block_on(async {
+                let _set = host.alarm.set();
                 actix_rt::spawn(announce(host.desks.clone(), config.node.name.to_string(), members, tell_ready));
                 live(&config, ports, host).await
             });
@@ -67,7 +73,7 @@ impl Bound {
             let _ = tell_end.send(ended);
         });
         let thread = thread.map_err(|source| NodeError::Disk { what: "cannot start a thread".to_owned(), source })?;
-        Ok(Embedded { name, admin, desks, stop, ready, ended, thread })
+        Ok(Embedded { name, admin, desks, stop, ready, ended, alarm, thread })
     }
 }
 
@@ -80,6 +86,7 @@ pub(crate) struct Embedded {
     stop: mpsc::Sender<()>,
     ready: oneshot::Receiver<()>,
     ended: oneshot::Receiver<Result<(), NodeError>>,
+    alarm: Alarm,
     thread: JoinHandle<()>,
 }
 
@@ -95,6 +102,11 @@ impl Embedded {
 
     pub(crate) fn desk(&self) -> &SharedDesk {
         &self.desks
+    }
+
+    /// What a fault of it raises.
+    pub(crate) fn alarm(&self) -> &Alarm {
+        &self.alarm
     }
 
     /// Waits until it works, in the company of as many as are expected.
@@ -117,14 +129,11 @@ impl Embedded {
     /// Waits until it has ended.
     async fn end(mut self) -> Result<(), NodeError> {
         let ended = (&mut self.ended).await;
-        self.join();
-        ended.expect("a node's thread that does not panic says how it ended")
-    }
-
-    /// A panic of the node is one of this thread too: a fault of ours must not pass for an end.
-    fn join(self) {
-        if let Err(panic) = self.thread.join() {
-            std::panic::resume_unwind(panic);
+        // A thread that panicked has said so, and left the word of its end unsaid.
+        drop(self.thread.join());
+        match ended {
+            Ok(ended) => ended,
+            Err(_) => Err(NodeError::Fault(self.alarm.raised().await)),
         }
     }
 }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, Addr};
-use actix_rt::Arbiter;
 use futures_util::future::join_all;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use slipgate_actors::budget::NodeBudget;
@@ -42,6 +41,7 @@ use slipgate_entity::game::Types;
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 use tokio::sync::{oneshot, watch};
 
+use super::threads::Threads;
 use super::{NodeError, described};
 use crate::config::Config;
 use crate::telemetry;
@@ -52,11 +52,11 @@ pub(super) struct Wired {
     pub(super) joined: Joined,
     pub(super) desk: Desk,
     pub(super) scenes: Scenes,
-    keeper: Mailbox<SceneKeeper>,
-    routers: Vec<Mailbox<RouterActor>>,
-    directory: Mailbox<DirectoryActor>,
+    pub(super) keeper: Mailbox<SceneKeeper>,
+    pub(super) routers: Vec<Mailbox<RouterActor>>,
+    pub(super) directory: Mailbox<DirectoryActor>,
     pub(super) chronicle: Mailbox<Chronicle>,
-    arbiters: Vec<Arbiter>,
+    threads: Threads,
 }
 
 /// What the actors of a life are given by the process that outlives it.
@@ -95,14 +95,15 @@ pub(super) fn wire(
 
     let directory = DirectoryActor::new(post.clone(), clock, manager.clone(), chronicle.clone()).start();
     let directory = open(&post, Port::Directory, directory);
-    let threads = threads(config);
-    let arbiters: Vec<_> = (1..threads).map(|_| Arbiter::new()).collect();
+    let count = threads(config);
+    let threads = Threads::start(count - 1);
+    let arbiters = threads.handles();
     for arbiter in &arbiters {
         let name = name.clone();
         arbiter.spawn_fn(move || telemetry::name_thread(name));
     }
-    let place = |number: usize| number.checked_sub(1).map(|index| arbiters[index].handle());
-    let routers: Vec<_> = (0..threads)
+    let place = |number: usize| number.checked_sub(1).map(|index| arbiters[index].clone());
+    let routers: Vec<_> = (0..count)
         .map(|number| {
             let number_text = u16::try_from(number).expect("the configuration bounds the number of threads");
             let router = RouterActor::new(number_text, limits.clone(), post.clone(), clock);
@@ -173,7 +174,7 @@ pub(super) fn wire(
         chronicle: chronicle.clone(),
     });
     keeper.tell(Meet(desk.clone()));
-    Wired { joined: Joined { post, member }, desk, scenes, keeper, routers, directory, chronicle, arbiters }
+    Wired { joined: Joined { post, member }, desk, scenes, keeper, routers, directory, chronicle, threads }
 }
 
 impl Wired {
@@ -245,32 +246,12 @@ impl Wired {
         self.routers.iter().for_each(|router| router.tell(Halt));
         self.directory.tell(Halt);
         self.joined.member.tell(Halt);
-        self.stop_arbiters().await;
+        self.end_threads().await;
     }
 
-    /// Ends the threads of scenes and routers. One that does not end is left behind, and goes with the process.
-    pub(super) async fn stop_arbiters(self) {
-        let join = |arbiter: Arbiter| {
-            arbiter.stop();
-            let (reply, ended) = oneshot::channel();
-            std::thread::spawn(move || {
-                // Whoever has given up waiting does not hear it.
-                let _ = reply.send(arbiter.join().is_ok());
-            });
-            tokio::time::timeout(THREAD_END, ended)
-        };
-        for ended in join_all(self.arbiters.into_iter().map(join).collect::<Vec<_>>()).await {
-            match ended {
-                Ok(Ok(true)) => {}
-                Ok(Ok(false) | Err(_)) => {
-                    tracing::warn!(event = "node.thread", "a thread of scenes ended with a panic");
-                }
-                Err(_) => tracing::warn!(
-                    event = "node.thread",
-                    "a thread of scenes does not end: a handler runs without end there; it is left behind"
-                ),
-            }
-        }
+    /// Ends the threads of scenes and routers.
+    pub(super) async fn end_threads(self) {
+        self.threads.end().await;
     }
 }
 
@@ -315,8 +296,6 @@ const MAILBOX: usize = 1 << 16;
 const SCENE_ANSWER: Duration = Duration::from_millis(500);
 /// How long all goodbyes may take: twice what one may.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long a thread may take to end: far above a turn.
-const THREAD_END: Duration = Duration::from_secs(2);
 /// Buckets for times, in seconds: a pause is 50 us to some ms; a frozen home shows in the last ones.
 const SECONDS: [f64; 14] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0];

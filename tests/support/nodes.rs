@@ -10,10 +10,11 @@
 //! process outlives its `Node`, and none outlives this process.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -26,6 +27,16 @@ use tempfile::TempDir;
 
 use crate::move_lines::object;
 use crate::relayed_lines::RelayedLines;
+
+/// The arguments of a node that is a test, a line each.
+const ARGUMENTS: &str = "NODE_ARGUMENTS";
+
+/// Makes this process the node that [`Launch::played_by`] wants, with the types that are linked into this program.
+pub(crate) fn be_a_node() {
+    let arguments = env::var(ARGUMENTS).expect("whoever starts it says which node it is");
+    let ended = slipgate::cli::main(["slipgate"].into_iter().chain(arguments.lines()).map(Into::into));
+    assert_eq!(format!("{ended:?}"), format!("{:?}", ExitCode::SUCCESS));
+}
 
 /// Longest wait for an answer of an admin interface.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -89,7 +100,8 @@ impl Cluster {
 
     /// A node that is to be started.
     pub(crate) fn launch(&self, name: &str) -> Launch<'_> {
-        Launch { cluster: self, name: name.to_owned(), place: name.to_owned(), settings: Vec::new() }
+        let program = Program::Slipgate;
+        Launch { cluster: self, name: name.to_owned(), place: name.to_owned(), settings: Vec::new(), program }
     }
 }
 
@@ -111,6 +123,15 @@ impl Port {
     }
 }
 
+/// Which program a node is.
+#[derive(Debug)]
+enum Program {
+    /// The cluster's.
+    Slipgate,
+    /// This one, which is one test of its own then, and the node's arguments are in [`ARGUMENTS`].
+    ThisTest(&'static str),
+}
+
 /// A node that is to be started.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
@@ -118,6 +139,7 @@ pub(crate) struct Launch<'a> {
     name: String,
     place: String,
     settings: Vec<String>,
+    program: Program,
 }
 
 impl Launch<'_> {
@@ -133,9 +155,15 @@ impl Launch<'_> {
         self
     }
 
+    /// Has an ignored test of this program be the node, with [`be_a_node`], for types that only tests have.
+    pub(crate) fn played_by(mut self, test: &'static str) -> Self {
+        self.program = Program::ThisTest(test);
+        self
+    }
+
     /// Starts the process.
     pub(crate) fn start(self) -> Node {
-        let Self { cluster, name, place, settings } = self;
+        let Self { cluster, name, place, settings, program } = self;
         let folder = cluster.folder.path();
         let data = folder.join(&place);
         let own = [
@@ -143,11 +171,22 @@ impl Launch<'_> {
             format!("node.listen={}", cluster.address(&place)),
             format!("node.data={}", data.display()),
         ];
-        let mut command = Command::new(&cluster.program);
-        command.envs(cluster.environment.iter().cloned()).arg("node").arg("--config").arg(folder.join("cluster.toml"));
-        for setting in own.iter().chain(&settings) {
-            command.args(["--set", setting]);
-        }
+        let config = folder.join("cluster.toml").display().to_string();
+        let mut arguments = vec!["node", "--config", &config];
+        arguments.extend(own.iter().chain(&settings).flat_map(|setting| ["--set", setting]));
+        let mut command = match program {
+            Program::Slipgate => {
+                let mut command = Command::new(&cluster.program);
+                command.args(arguments);
+                command
+            }
+            Program::ThisTest(test) => {
+                let mut command = Command::new(env::current_exe().expect("this program"));
+                command.args(["--exact", "--ignored", "--nocapture", test]).env(ARGUMENTS, arguments.join("\n"));
+                command
+            }
+        };
+        command.envs(cluster.environment.iter().cloned());
         command.env("SLIPGATE_PARENT_PIPE", "1").env("SLIPGATE__LOG__FORMAT", "json").env("RUST_BACKTRACE", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the program starts");

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Game code is called here and nowhere else. What it does when it panics is its entity's affair: nothing of that
-//! reaches the scene but the news (`life`).
+//! reaches the scene but the news (`life`). That holds when the scene ends with its entities, too: none of their destructors
+//! ends the node.
 //!
 //! Keeps: all tables know the same entities; whoever takes no turns is in no list of what is due.
 //! Leaves out: what becomes of effects (`turns`), and of an entity (the machine).
@@ -28,9 +29,11 @@ use crate::labels::Labels;
 use crate::panic::guarded;
 use crate::restraint::Restraint;
 
+pub(super) use self::apart::Apart;
 use self::arrivals::Arrivals;
 pub(super) use self::life::{NotApplied, Panicked, Turned};
 
+mod apart;
 mod arrivals;
 mod life;
 
@@ -322,6 +325,16 @@ impl Bodies {
     fn look_at_entity(&mut self, entity: OnlineId) {
         if let Some(handle) = self.handle(entity) {
             self.look_at(handle);
+        }
+    }
+}
+
+impl Drop for Bodies {
+    fn drop(&mut self) {
+        for (_, _, seat) in self.seats.iter_mut() {
+            if let Some(body) = seat.body.take() {
+                life::end(*body, "its scene has ended");
+            }
         }
     }
 }

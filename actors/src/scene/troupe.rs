@@ -286,9 +286,7 @@ impl Troupe {
     }
 
     fn answer(&mut self, ticket: Ticket, answer: Answer, now: Now) {
-        if let Some(body) = self.wishes.not_born(ticket) {
-            Bodies::discard(*body);
-        }
+        drop(self.wishes.not_born(ticket));
         let unfit = self.unfit.remove(&ticket);
         match self.asked.remove(&ticket) {
             Some(Asker::Evacuation { entity, .. }) => self.leave_ended(entity, answer),

@@ -20,12 +20,10 @@ use slipgate_cluster::moves::{MoveError, Outcome, Refusal};
 use slipgate_cluster::scene::{Companion, Input, MoveDone, OnPanic, Route, Ticket};
 use slipgate_cluster::stream::StreamId;
 use slipgate_cluster::{Now, Own};
-use slipgate_entity::game::{
-    Body, Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, SceneRef, Spawn,
-};
+use slipgate_entity::game::{Caller, Data, Destination, Effect, Incoming, Leave, Level, MoveFailed, SceneRef, Spawn};
 use slipgate_entity::{OnlineId, PersistId, PlayerId, TypeName};
 
-use super::bodies::{NotApplied, Panicked, Turned};
+use super::bodies::{Apart, NotApplied, Panicked, Turned};
 use super::episode::What;
 use super::question::Asker;
 use super::story::{explain, outcome_word};
@@ -59,7 +57,7 @@ pub(super) struct Newcomer<'n> {
 #[derive(Debug)]
 pub(super) struct Made {
     identity: Identity,
-    body: Box<Body>,
+    body: Apart,
 }
 
 /// What game code has asked for, and what belongs to entities that do not exist yet or are about to move.
@@ -67,13 +65,13 @@ pub(super) struct Made {
 pub(super) struct Wishes {
     waiting: VecDeque<(OnlineId, Effect)>,
     /// Entities that have no number yet.
-    newborn: BTreeMap<Ticket, Box<Body>>,
+    newborn: BTreeMap<Ticket, Apart>,
     /// What entities that are to move bring along.
     luggage: BTreeMap<OnlineId, serde_json::Value>,
 }
 
 impl Wishes {
-    pub(super) fn not_born(&mut self, ticket: Ticket) -> Option<Box<Body>> {
+    pub(super) fn not_born(&mut self, ticket: Ticket) -> Option<Apart> {
         self.newborn.remove(&ticket)
     }
 }

@@ -4,8 +4,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use slipgate_actors::mailbox::Halt;
+use slipgate_actors::panic::{is_guarded, text_of};
 use slipgate_actors::scene::Question;
 use slipgate_cluster::message::{Control, Message as Said};
 use slipgate_cluster::moves::{Outcome, Refusal};
@@ -49,6 +52,36 @@ async fn a_destructor_a_position_and_a_default_that_panic_harm_nobody_else() {
     let moved = migrate(&scene, other, Own::new(me(), SECOND)).await;
     assert!(matches!(moved, Outcome::Refused(Refusal::Unreadable { .. })), "its decoder drops one: {moved:?}");
     spawn(&scene, "wisher").await;
+}
+
+#[actix_rt::test]
+async fn a_scene_ends_with_entities_whose_destructors_panic_each_of_them_guarded() {
+    let node = start();
+    let scene = node.scene(HERE);
+    for _ in 0..3 {
+        spawn(&scene, "brittle").await;
+    }
+    // One that nobody guards ends the node, and two at once the process.
+    let unguarded = Arc::new(AtomicUsize::new(0));
+    let count = unguarded.clone();
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let is_here = text_of(panic.payload()) == BRITTLE;
+        if !is_guarded(panic) && is_here {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        if !is_here {
+            before(panic);
+        }
+    }));
+    scene.tell(Halt);
+    let ended = async {
+        while BROKEN.get() < 3 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(LIMIT, ended).await.expect("every entity ends with its scene");
+    assert_eq!(unguarded.load(Ordering::Relaxed), 0);
 }
 
 #[actix_rt::test]
@@ -155,7 +188,7 @@ const THIRD: SceneId = SceneId(3);
 fn start() -> Node {
     let scenes = vec![HERE, SECOND, THIRD];
     let types = Types::builder().entity::<Stubborn>().entity::<Fragile>().entity::<Once>();
-    let types = types.entity::<Wisher>().entity::<Guide>().build().expect("types");
+    let types = types.entity::<Brittle>().entity::<Wisher>().entity::<Guide>().build().expect("types");
     let placed: Vec<_> = scenes.iter().map(|scene| (1, *scene)).collect();
     Node::start(me(), Make { view: view(1, &placed), types, scenes, ..Make::default() }).0
 }
@@ -185,6 +218,7 @@ thread_local! {
     static RUNG: Cell<u32> = const { Cell::new(0) };
     static BELL: Rc<Notify> = Rc::default();
     static MADE: Cell<u32> = const { Cell::new(0) };
+    static BROKEN: Cell<u32> = const { Cell::new(0) };
     static FAILED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -238,6 +272,23 @@ impl Drop for Fragile {
 
 #[handlers(crate = "slipgate_entity")]
 impl Fragile {}
+
+/// Panics whenever it ends.
+#[derive(Debug, Default, Entity)]
+#[entity(crate = "slipgate_entity")]
+struct Brittle {}
+
+impl Drop for Brittle {
+    fn drop(&mut self) {
+        BROKEN.set(BROKEN.get() + 1);
+        panic!("{BRITTLE}");
+    }
+}
+
+#[handlers(crate = "slipgate_entity")]
+impl Brittle {}
+
+const BRITTLE: &str = "broken in the end";
 
 /// Can be made once.
 #[derive(Debug, Entity)]

@@ -22,10 +22,9 @@ async fn what_a_tool_sends_through_a_paused_node_comes_back_as_busy_all_of_it() 
 
 #[actix_rt::test]
 async fn a_spawn_that_meets_the_end_of_the_lease_waits_for_the_next_one() {
-    let (node, _) = Node::start(me(), Make { scenes: vec![SceneId(1)], ..Make::default() });
+    let (node, _) = Node::start(me(), Make { lease: Now(0), scenes: vec![SceneId(1)], ..Make::default() });
     let scene = node.scene(SceneId(1));
 
-    node.post.lease().end();
     let (reply, mut spawned) = oneshot::channel();
     scene.tell(AskScene(Question::Spawn(SpawnOrder::of("walker", reply))));
     assert_eq!(ask(&scene, Question::Census).await.entities, 0, "looking takes no lease");

@@ -11,6 +11,7 @@ use slipgate_entity::game::{
 };
 use slipgate_entity::{OnlineId, PersistId, SceneId};
 
+use super::apart::Apart;
 use super::arrivals::Arrival;
 use super::{Bodies, Seat};
 use crate::panic::{Panic, guarded};
@@ -47,10 +48,10 @@ pub(in crate::scene) enum NotApplied {
 
 impl Bodies {
     /// Makes an entity, if it can be: its id comes later.
-    pub(in crate::scene) fn make(&self, identity: &Identity, data: &Data) -> Result<Box<Body>, String> {
+    pub(in crate::scene) fn make(&self, identity: &Identity, data: &Data) -> Result<Apart, String> {
         let created = guarded(|| self.types.create(&identity.type_name.0, told(nobody_yet(), identity), data));
         match created {
-            Ok(Ok(body)) => Ok(Box::new(body)),
+            Ok(Ok(body)) => Ok(Apart::new(body)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(panic) => Err(format!("its game code panicked: {}", panic.text)),
         }
@@ -61,11 +62,12 @@ impl Bodies {
     pub(in crate::scene) fn create(
         &mut self,
         entity: OnlineId,
-        mut body: Box<Body>,
+        newborn: Apart,
         fresh: impl FnOnce() -> PersistId,
         now: Now,
     ) -> Result<Turned, SpawnError> {
         let unfit = |reason| SpawnError::Unfit { reason };
+        let mut body = newborn.into_body();
         body.name(entity);
         let persist = body.description().persist();
         let alike = self.alike(persist);
@@ -257,10 +259,7 @@ impl Bodies {
         match guarded(decode) {
             Ok(Ok(body)) => {
                 let is_parked = image.parked.is_some();
-                let before = self.staged.insert(entity, Arrival { body: Box::new(body), from, is_parked });
-                if let Some(before) = before {
-                    Self::discard(*before.body);
-                }
+                self.staged.insert(entity, Arrival { body: Apart::new(body), from, is_parked });
                 Ok(())
             }
             Ok(Err(error)) => Err(error.to_string()),
@@ -273,7 +272,7 @@ impl Bodies {
         let arrival = self.staged.remove(entity).expect("a copy is staged before it is installed");
         let Arrival { body, from, is_parked } = arrival;
         self.away.insert(entity, Entered::Arrived { from });
-        self.put(entity, body);
+        self.put(entity, body.into_body());
         if is_parked {
             self.park(entity);
             return Turned::default();
@@ -282,21 +281,7 @@ impl Bodies {
     }
 
     pub(in crate::scene) fn drop_staged(&mut self, entity: OnlineId) {
-        if let Some(arrival) = self.staged.remove(entity) {
-            Self::discard(*arrival.body);
-        }
-    }
-
-    /// Drops a body that has never been in the scene: its destructors are game code, too.
-    pub(in crate::scene) fn discard(body: Body) {
-        let (who, mut panics) = (body.shared_description(), Vec::new());
-        body.end(&mut |part, run| note(&mut panics, "the end", part, run));
-        for Panicked { what, panic, .. } in panics {
-            tracing::error!(
-                event = "entity.panicked", entity = %who.online(), r#type = who.type_name(), r#where = panic.place,
-                "{what} panicked: {}; it was a copy that nobody needs", panic.text
-            );
-        }
+        self.staged.remove(entity);
     }
 
     /// The entity is no longer here: it moved, or its life ends. One that takes no turns does not hear of it.
@@ -386,6 +371,18 @@ impl Bodies {
 fn note(panics: &mut Vec<Panicked>, what: &str, part: &str, run: &mut dyn FnMut()) {
     if let Err(panic) = guarded(run) {
         panics.push(Panicked { what: format!("{what} of {part}"), kind: part.to_owned(), panic });
+    }
+}
+
+/// Drops a body whose entity neither moves nor dies: its destructors are game code, too.
+pub(super) fn end(body: Body, why: &str) {
+    let (who, mut panics) = (body.shared_description(), Vec::new());
+    body.end(&mut |part, run| note(&mut panics, "the end", part, run));
+    for Panicked { what, panic, .. } in panics {
+        tracing::error!(
+            event = "entity.panicked", entity = %who.online(), r#type = who.type_name(), r#where = panic.place,
+            "{what} panicked: {}; {why}", panic.text
+        );
     }
 }
 
