@@ -66,7 +66,8 @@ const LAYERS: [Layer; 9] = [
 
 /// What a pure crate may import from outside, and with which features; none of it does I/O, reads a
 /// clock or draws a random number.
-const PURE_IMPORTS: [(&str, &[&str]); 4] = [
+const PURE_IMPORTS: [(&str, &[&str]); 5] = [
+    ("fixedbitset", &["std"]),
     ("rustc-hash", &["std"]),
     ("serde", &["alloc", "derive", "rc", "std"]),
     ("thiserror", &["std"]),
