@@ -98,6 +98,19 @@ fn a_play_is_the_same_each_time() {
 }
 
 #[test]
+#[should_panic(expected = "quiet_leaves_nothing_behind")]
+fn a_cluster_that_does_not_come_to_rest_has_no_transcript() {
+    let _ = perform("    node 1: gate\n    node 2: hearth\n    all is quiet\n    node 2 is killed\n");
+}
+
+#[test]
+fn a_cue_that_never_comes_is_told() {
+    let script = "    node 1: gate\n    all is quiet\n    once gate has heard Prepare ann: node 1 is killed\n";
+    let fault = perform(script).expect_err("nobody says so");
+    assert!(fault.to_string().contains("Prepare ann"), "{fault}");
+}
+
+#[test]
 fn a_transcript_that_differs_is_shown_as_a_diff() {
     let text = perform(&read("cross")).expect("it can be played");
     let forged = text.replace("not here => staged", "not here => active");

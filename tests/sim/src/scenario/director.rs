@@ -310,8 +310,8 @@ fn fate(line: &Line, number: u64, is_there: bool) -> String {
 
 /// Said at the head of each transcript.
 const LEFT_OUT: &str = "\
-Milliseconds since the curtain rose. Left out: leases, requests for ranges, rosters and claims without a name, closed streams,
-and whatever changes nothing and was said before, word for word.";
+Milliseconds since the curtain rose. Left out: leases, requests for ranges, views of which nothing follows, rosters and claims
+without a name, closed streams, and whatever changes nothing and was said before, word for word.";
 /// Length of the line between script and transcript.
 const WIDTH: usize = 100;
 /// Virtual ticks within which it must become quiet: two minutes.
