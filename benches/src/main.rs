@@ -10,6 +10,7 @@
 //! | `slots` | the table of a scene's entities: time and memory |
 //! | `dispatch` | a message from its bytes to its handler |
 //! | `routing` | who owns an entity, and where a message to it goes |
+//! | `snapshots` | what clients see: full snapshots, deltas, a tick of many clients |
 //! | `in_process` | a message through router and scene, in one process |
 //! | `remote` | messages and round trips between two processes |
 //! | `moves` | the pause of a move, moves per second, their CPU |
@@ -34,6 +35,7 @@ mod remote;
 mod report;
 mod routing;
 mod slots;
+mod snapshots;
 
 use std::io::Write;
 
@@ -71,10 +73,11 @@ fn run(wanted: &[&str]) -> Result<()> {
 
 type Measure = fn(usize) -> Result<Vec<Section>>;
 
-const SECTIONS: [(&str, Measure); 8] = [
+const SECTIONS: [(&str, Measure); 9] = [
     ("slots", slots::sections),
     ("dispatch", dispatch::sections),
     ("routing", routing::sections),
+    ("snapshots", snapshots::sections),
     ("in-process", in_process::sections),
     ("messages", remote::messages),
     ("round-trip", remote::round_trip),
