@@ -36,6 +36,8 @@ mod proxy;
 #[path = "support/relayed_lines.rs"]
 mod relayed_lines;
 
+#[path = "faults/logs.rs"]
+mod logs;
 #[path = "faults/matrix.rs"]
 mod matrix;
 #[path = "faults/outcome.rs"]

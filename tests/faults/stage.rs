@@ -28,8 +28,9 @@ use slipgate_proto::admin::{EntityReport, EntityRow, MoveReport};
 use crate::command::run;
 use crate::fire::field::Site;
 use crate::fire::{Evidence, Field, Plan, plan, under_fire_from};
+use crate::logs::missing;
 use crate::matrix::{Cell, Fault, Party};
-use crate::move_lines::{check, object};
+use crate::move_lines::object;
 use crate::outcome::{Answer, MOVE, Outcome};
 use crate::patience::{until, within};
 use crate::proxy::{BOTH, Direction};
@@ -97,7 +98,12 @@ impl Stage {
         let told = || self.lines(&marks, &self.field.ended[ended..], killed_at);
         let mut silent: Vec<String> = killed.iter().map(|name| (*name).to_owned()).collect();
         silent.extend(self.field.verdicts(&marks));
-        judgement.wrong.extend(untold(&walker, &silent, told));
+        let silent: Vec<&str> = silent.iter().map(String::as_str).collect();
+        let complete = within(SETTLED, || match missing(&told(), [&walker, &other], &silent, &answer) {
+            wrong if wrong.is_empty() => Ok(()),
+            wrong => Err(wrong),
+        });
+        judgement.wrong.extend(complete.err().unwrap_or_default());
         Self::outcome(cell, answer, place, &evidence, judgement.wrong, &told())
     }
 
@@ -226,18 +232,6 @@ impl Stage {
         let all: Vec<&str> = SCENES.iter().map(|(_, node)| *node).collect();
         self.field.stop(&all);
     }
-}
-
-/// What the lines about the walker's moves lack; those of nodes of which a life has ended may lack the end.
-fn untold(walker: &str, ended: &[String], lines: impl Fn() -> Vec<String>) -> Vec<String> {
-    let ended: Vec<&str> = ended.iter().map(String::as_str).collect();
-    let told = within(SETTLED, || {
-        let lines = lines();
-        let of_walker =
-            |line: &&String| object(line).is_some_and(|line| line.get("entity").is_some_and(|it| it == walker));
-        check(lines.iter().filter(of_walker).map(String::as_str), &ended)
-    });
-    told.err().unwrap_or_default()
 }
 
 /// Past the lease, and before the verdict.
