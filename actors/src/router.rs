@@ -1,6 +1,7 @@
 //! A router on its arbiter: the streams of this node's tools, and of senders that are gone.
 
 mod batch;
+mod batches;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,16 +10,15 @@ use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message};
 use futures_util::future::join_all;
 use slipgate_cluster::budget::{Load, Part};
 use slipgate_cluster::message::{Control, Message as Said, Payload};
-use slipgate_cluster::router::{Input, Output, Router, Ticket, ToSend};
+use slipgate_cluster::router::{Input, Output, Router};
 use slipgate_cluster::scene::Orphan;
 use slipgate_cluster::{Envelope, Limits, Place, Port};
 use slipgate_entity::OnlineId;
-use slipgate_entity::game::{AskId, reply};
 use slipgate_proto::admin::SendReport;
 use tokio::sync::oneshot;
 
-use self::batch::Batch;
 pub use self::batch::{REPLY_BYTES, Sent, Waiting};
+pub use self::batches::Batches;
 use crate::budget::Share;
 use crate::clock::NodeClock;
 use crate::mailbox::{Halt, Mail, Mailbox};
@@ -94,8 +94,7 @@ pub struct RouterActor {
     share: Share,
     post: Post,
     clock: NodeClock,
-    batches: BTreeMap<u64, (Batch, oneshot::Sender<Sent>)>,
-    last_batch: u64,
+    batches: Batches,
     /// Kept between turns for its room; empty.
     outputs: Vec<Output>,
     /// Who is told when nothing waits.
@@ -116,9 +115,8 @@ impl RouterActor {
             share: post.budget().share(Part::Accepted),
             post,
             clock,
-            batches: BTreeMap::new(),
             // Asks go by it, and only whoever is asked should know its number.
-            last_batch: fastrand::u64(..BATCHES_MAX / 2),
+            batches: Batches::after(fastrand::u64(..Batches::FIRST_MAX)),
             outputs: Vec::new(),
             patient: Vec::new(),
             rows: Rows::new("slipgate_router_rows"),
@@ -164,35 +162,18 @@ impl RouterActor {
                         letters.push(Envelope { from: self.me, to, message });
                     }
                 }
-                Output::Accepted(ticket) => self.note(ticket, |batch, _| batch.accept()),
-                Output::Busy(ToSend { ticket, .. }) => self.note(ticket, Batch::busy),
-                Output::Applied(ticket) => self.note(ticket, |batch, index| batch.passed(index, now)),
-                Output::Unknown(ticket) => self.end(ticket, |report| &mut report.unknown),
-                Output::Lost(ticket) => self.end(ticket, |report| &mut report.lost),
-                Output::Dead(ticket) => self.end(ticket, |report| &mut report.dead),
-                Output::Failed(ticket) => self.note(ticket, |batch, index| batch.failed(index, now)),
-                Output::Parked(ticket) => self.end(ticket, |report| &mut report.parked),
+                told @ (Output::Accepted(_)
+                | Output::Busy(_)
+                | Output::Applied(_)
+                | Output::Unknown(_)
+                | Output::Lost(_)
+                | Output::Dead(_)
+                | Output::Failed(_)
+                | Output::Parked(_)) => self.batches.hear(&told, now),
             }
         }
         self.outputs = out;
         self.post.send(letters);
-    }
-
-    fn note(&mut self, Ticket(ticket): Ticket, change: impl FnOnce(&mut Batch, usize)) {
-        let Some((batch, _)) = self.batches.get_mut(&(ticket >> INDEX_BITS)) else { return };
-        let index = usize::try_from(ticket & INDEX_MAX).expect("16 bits fit into an index");
-        change(batch, index);
-    }
-
-    fn end(&mut self, ticket: Ticket, count: impl FnOnce(&mut SendReport) -> &mut u32) {
-        self.note(ticket, |batch, index| batch.ended(index, count));
-    }
-
-    /// An entity answers a tool, or says why it did not take a message.
-    fn hear_reply(&mut self, entity: OnlineId, payload: Payload) {
-        if let Some((AskId(ask), _)) = reply(&payload) {
-            self.note(Ticket(ask & !AskId::NO_ANSWER), |batch, index| batch.replied(index, entity, payload));
-        }
     }
 
     /// Hands a new view in before the tick that acts on it.
@@ -208,21 +189,10 @@ impl RouterActor {
         SendReport { incarnation: self.me.session.incarnation.0, ..SendReport::default() }
     }
 
-    /// Gives a whole batch back: nothing of it was accepted.
-    fn refuse(&mut self, batch: u64) {
-        if let Some((batch, reply)) = self.batches.remove(&batch) {
-            let _ = reply.send(batch.all_busy());
-        }
-    }
-
     /// Answers the batches that have ended, or whose time is over.
     fn answer_ended(&mut self) {
-        let now = self.clock.now();
-        for (_, (batch, reply)) in self.batches.extract_if(.., |_, (batch, _)| batch.is_over(now)) {
-            // A tool that went away misses nothing.
-            let _ = reply.send(batch.sent());
-        }
-        if self.machine.waiting() == 0 && !self.batches.values().any(|(batch, _)| batch.awaits_reply()) {
+        self.batches.answer_ended(self.clock.now());
+        if self.machine.waiting() == 0 && !self.batches.await_replies() {
             for reply in self.patient.drain(..) {
                 let _ = reply.send(());
             }
@@ -259,7 +229,7 @@ impl Handler<Mail> for RouterActor {
         let mut heard = Vec::with_capacity(mail.envelopes.len());
         for Envelope { from, message, .. } in mail.envelopes {
             match message {
-                Said::Control(Control::Reply { entity, payload }) => self.hear_reply(entity, payload),
+                Said::Control(Control::Reply { entity, payload }) => self.batches.replied(entity, payload),
                 Said::Control(control) => heard.push(Input::Heard { from, control }),
                 Said::Data(_) | Said::Prepare(_) | Said::Manager(_) | Said::Tool(_) => {}
             }
@@ -272,19 +242,10 @@ impl Handler<Mail> for RouterActor {
 impl Handler<SendBatch> for RouterActor {
     type Result = ();
 
-    fn handle(&mut self, SendBatch { messages, waiting, reply }: SendBatch, _: &mut Context<Self>) {
-        self.last_batch += 1;
-        let number = self.last_batch;
-        let named = messages.iter().map(|(position, entity, _)| (*position, *entity)).collect();
-        let batch = Batch::new(named, waiting, self.blank(), self.clock.now());
-        let to_send = messages.into_iter().enumerate().map(|(index, (_, entity, payload))| {
-            let ticket = Ticket(number << INDEX_BITS | index as u64 & INDEX_MAX);
-            ToSend { ticket, entity, payload: batch.payload(ticket, payload) }
-        });
-        let to_send = to_send.collect();
-        self.batches.insert(number, (batch, reply));
+    fn handle(&mut self, batch: SendBatch, _: &mut Context<Self>) {
+        let (number, to_send) = self.batches.open(batch, self.blank(), self.clock.now());
         if !self.turn([Input::Send(to_send)]) {
-            self.refuse(number);
+            self.batches.refuse(number);
         }
         self.answer_ended();
     }
@@ -328,11 +289,6 @@ impl Handler<AwaitAnswers> for RouterActor {
     }
 }
 
-/// A ticket is the batch's number and the message's index in it.
-/// Numbers of batches: they leave room for the positions, and for the mark of an ask whose answer nobody wants.
-const BATCHES_MAX: u64 = 1 << 47;
-const INDEX_BITS: u32 = 16;
-const INDEX_MAX: u64 = (1 << INDEX_BITS) - 1;
 /// How often waits are looked at: below the first of them.
 const TICK: Duration = Duration::from_millis(20);
 /// How often rows of tables are told.

@@ -16,6 +16,7 @@ mod fresh;
 mod meters;
 mod outlook;
 mod question;
+mod report;
 mod returns;
 mod room;
 mod story;
@@ -41,6 +42,7 @@ pub use self::question::{
     AskScene, Despawn, DespawnAnswer, MoveAnswer, MoveOrder, Question, SceneCensus, SceneEntity, SpawnError,
     SpawnOrder, Spawned, UnparkAnswer, Which,
 };
+pub use self::report::{entity_report, entity_row, move_report};
 pub use self::story::{Story, explain, outcome_word, place_after, scene_text};
 pub use self::troupe::{Means, Order, Troupe};
 use crate::chronicle::{Chronicle, take_down};

@@ -107,15 +107,7 @@ impl Office {
     }
 
     pub(super) fn row(&self, scene: SceneId, entity: &SceneEntity) -> EntityRow {
-        EntityRow {
-            entity: entity.entity.to_string(),
-            type_name: entity.stand.identity.type_name.to_string(),
-            label: entity.stand.identity.label.clone(),
-            scene: self.scene_name(scene),
-            node: self.around.name.to_string(),
-            state: entity.stand.phase.to_owned(),
-            epoch: entity.stand.epoch.as_u64(),
-        }
+        scene::entity_row(Own::new(self.around.post.me(), scene), entity, &self.around.post.view())
     }
 
     async fn show(&self, entity: OnlineId) -> Result<Answer, Problem> {
@@ -123,7 +115,8 @@ impl Office {
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Show { entity, reply }));
         let (found, body) = answer.await.ok().flatten().ok_or_else(|| not_here(entity))?;
-        Ok(Answer::Entity(self.entity_report(scene, &found, body)))
+        let at = Own::new(self.around.post.me(), scene);
+        Ok(Answer::Entity(scene::entity_report(at, &found, body, &self.around.post.view())))
     }
 
     async fn migrate_here(&self, entity: OnlineId, to: &str, wait: Duration) -> Result<Answer, Problem> {
@@ -134,12 +127,15 @@ impl Office {
         let (reply, answer) = oneshot::channel();
         mailbox.tell(AskScene(scene::Question::Migrate(MoveOrder { entity, to, reply })));
         let from = Own::new(self.around.post.me(), scene);
-        let here = self.around.post.view().own_text(from);
-        let named = Named { entity, label: label.clone() };
+        let view = self.around.post.view();
+        let (here, named) = (view.own_text(from), Named { entity, label: label.clone() });
         match timeout(wait, answer).await {
             Err(_) => Err(still_moving(&named, wait)),
             Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
-            Ok(Ok(Ok(done))) => Ok(Answer::Move(self.move_report(from, label, &done))),
+            Ok(Ok(Ok(done))) => {
+                let unix_ms = self.around.clock.unix_ms();
+                Ok(Answer::Move(scene::move_report((from, label), &done, unix_ms, &self.around.post.view())))
+            }
             Ok(Ok(Err(error))) => Err(rejected(&named, &here, &error)),
         }
     }

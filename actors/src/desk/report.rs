@@ -1,13 +1,8 @@
 //! How this node is, and its things, in the words of the admin interface.
 
 use futures_util::future::join_all;
-use slipgate_cluster::Own;
-use slipgate_cluster::message::Parked;
-use slipgate_cluster::scene::{CompanionDone, MoveDone};
 use slipgate_entity::SceneId;
-use slipgate_proto::admin::{
-    ClusterReport, CompanionRow, EntityReport, EntityRow, LinkReport, MoveReport, NodeReport, ParkedReport, SceneReport,
-};
+use slipgate_proto::admin::{ClusterReport, LinkReport, NodeReport, SceneReport};
 use tokio::sync::oneshot;
 
 use super::here::PAUSED;
@@ -16,7 +11,7 @@ use crate::chronicle::Tally;
 use crate::directory::Census;
 use crate::member::AskStanding;
 use crate::router;
-use crate::scene::{AskScene, Question, SceneCensus, SceneEntity, explain, outcome_word, place_after, scene_text};
+use crate::scene::{AskScene, Question, SceneCensus};
 
 impl Office {
     /// The cluster without its nodes.
@@ -138,65 +133,4 @@ impl Office {
     pub(super) fn scene_name(&self, scene: SceneId) -> String {
         self.around.post.view().scene_text(scene)
     }
-
-    pub(super) fn entity_report(&self, scene: SceneId, found: &SceneEntity, body: String) -> EntityReport {
-        let view = self.around.post.view();
-        let home = self.around.post.home_of(found.entity);
-        let EntityRow { entity, type_name, label, scene, node, state, epoch } = self.row(scene, found);
-        EntityReport {
-            entity,
-            type_name,
-            label,
-            scene,
-            node,
-            state,
-            epoch,
-            handle: found.handle.clone(),
-            persist: found.stand.identity.persist.to_string(),
-            home: home.map_or_else(|| "unknown".to_owned(), |home| view.node_text(home.session.node)),
-            data: found.stand.data.as_u64(),
-            reset: found.stand.base.as_u64(),
-            senders: found.stand.senders,
-            applied: found.stand.applied,
-            unacknowledged: found.stand.unacknowledged,
-            parked: found.stand.parked.as_ref().map(parked_report),
-            body,
-        }
-    }
-
-    pub(super) fn move_report(&self, from: Own, label: Option<String>, done: &MoveDone) -> MoveReport {
-        let view = self.around.post.view();
-        let (_, result, reason) = outcome_word(&done.outcome);
-        let (from, to) = (view.own_text(from), scene_text(done.to, &view));
-        let companion = |CompanionDone { id, entity, outcome }: &CompanionDone| {
-            let (_, result, reason) = outcome_word(outcome);
-            CompanionRow {
-                id: id.to_string(),
-                entity: entity.to_string(),
-                result: result.to_owned(),
-                reason: reason.map(str::to_owned),
-                text: explain(outcome, &to),
-                at: place_after(outcome, &from, &to),
-            }
-        };
-        MoveReport {
-            companions: done.companions.iter().map(companion).collect(),
-            id: done.id.to_string(),
-            entity: done.entity.to_string(),
-            label,
-            text: explain(&done.outcome, &to),
-            at: place_after(&done.outcome, &from, &to),
-            from,
-            to,
-            result: result.to_owned(),
-            reason: reason.map(str::to_owned),
-            epoch: done.epoch.as_u64(),
-            cost: done.cost,
-            began_ms: self.around.clock.unix_ms().saturating_sub(done.cost.total_us / 1000),
-        }
-    }
-}
-
-fn parked_report(Parked { why, since_ms }: &Parked) -> ParkedReport {
-    ParkedReport { why: why.clone(), since_ms: *since_ms }
 }

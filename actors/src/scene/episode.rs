@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use slipgate_entity::OnlineId;
 use slipgate_entity::game::Description;
 use slipgate_proto::admin::Event;
 
@@ -41,6 +42,15 @@ impl Episode {
     #[cfg(test)]
     pub(crate) fn spawned(who: Arc<Description>, scene: Arc<str>, unix_ms: u64) -> Self {
         Self { who, what: What::Spawned, scene, unix_ms }
+    }
+
+    /// Whose game code panicked and how, in words, if that is what it tells of.
+    #[must_use]
+    pub fn panic(&self) -> Option<(OnlineId, String)> {
+        let What::Panicked(text) = &self.what else { return None };
+        let (entity, type_name) = (self.who.online(), self.who.type_name());
+        let label = self.who.label().map(|label| format!(" ({label})")).unwrap_or_default();
+        Some((entity, format!("{type_name} {entity}{label} in {}: {text}", self.scene)))
     }
 
     /// The event for watchers, without node and number.

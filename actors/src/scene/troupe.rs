@@ -156,6 +156,12 @@ impl Troupe {
         &self.machine
     }
 
+    /// Inputs that wait for a lease.
+    #[must_use]
+    pub fn deferred(&self) -> usize {
+        self.deferred.len()
+    }
+
     /// Takes what is known from here on: before each turn, and before a question.
     pub fn see(&mut self, outlook: Outlook) {
         self.outlook = outlook;
