@@ -58,6 +58,9 @@ pub(crate) trait Cast: fmt::Debug + Sized {
     /// A scene of a life opens.
     fn open(cluster: &mut Cluster<Self>, life: LifeIndex, me: Own, capacity: u32) -> Self::Stage;
 
+    /// Time passes for a life, before it does for its scenes.
+    fn tick_life(_: &mut Cluster<Self>, _: LifeIndex) {}
+
     /// Time passes for a scene.
     fn tick(cluster: &mut Cluster<Self>, stage: usize);
 
@@ -100,7 +103,7 @@ pub(crate) struct Walkers;
 
 impl Cluster {
     pub(crate) fn new(plan: &Plan, is_traced: bool) -> Self {
-        Self::of(plan, is_traced)
+        Self::of(Walkers, plan, is_traced)
     }
 }
 

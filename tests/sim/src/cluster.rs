@@ -33,6 +33,7 @@ pub(crate) const SEAT: NodeIndex = 0;
 
 #[derive(Debug)]
 pub(crate) struct Cluster<C: Cast = Walkers> {
+    pub(crate) cast: C,
     pub(crate) now: Now,
     pub(crate) plan: Plan,
     pub(crate) nodes: Vec<Node>,
@@ -58,7 +59,7 @@ pub(crate) struct Cluster<C: Cast = Walkers> {
 }
 
 impl<C: Cast> Cluster<C> {
-    pub(crate) fn of(plan: &Plan, is_traced: bool) -> Self {
+    pub(crate) fn of(cast: C, plan: &Plan, is_traced: bool) -> Self {
         let mut dice = Dice::new(plan.seed);
         let count = usize::from(plan.nodes);
         let node = |index: usize| Node {
@@ -70,6 +71,7 @@ impl<C: Cast> Cluster<C> {
         };
         let nodes = (0..count).map(node).collect();
         Self {
+            cast,
             now: Now(1),
             nodes,
             lives: Vec::new(),

@@ -18,6 +18,7 @@
 //! | `cast` | who plays: the simulator's own walkers, or a studio's games |
 //! | `turns`, `renown`, `scenes`, `stage` | the shells of the machines |
 //! | `mischief`, `rest` | the two phases |
+//! | [`games`] | games of studios in such a cluster, for `slipgate::test` |
 //! | `history`, `invariants` | what really happened, and what must be true of it |
 //! | `mutant` | rules that are broken on purpose |
 //! | `story` | how a violation is cut short and told |
@@ -30,6 +31,7 @@
 mod cast;
 mod cluster;
 mod dice;
+pub mod games;
 mod history;
 mod invariants;
 mod life;

@@ -86,6 +86,8 @@ struct Way {
 #[derive(Debug)]
 pub(crate) struct Network {
     faults: Faults,
+    /// What is said within a node always arrives.
+    spares_own: bool,
     nodes: usize,
     ways: Vec<Way>,
     sent: u64,
@@ -98,12 +100,21 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(nodes: usize, faults: Faults, mut dice: Dice) -> Self {
         let ways = (0..nodes * nodes).map(|_| Way { dice: dice.child(), cut_until: Now(0) }).collect();
-        Self { faults, nodes, ways, sent: 0, due: BinaryHeap::new(), parcels: Vec::new(), vacant: Vec::new() }
+        Self {
+            faults,
+            spares_own: false,
+            nodes,
+            ways,
+            sent: 0,
+            due: BinaryHeap::new(),
+            parcels: Vec::new(),
+            vacant: Vec::new(),
+        }
     }
 
     pub(crate) fn send(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
-        let Self { faults, nodes, ways, .. } = self;
-        let way = &mut ways[from * *nodes + to];
+        let faults = self.faults_of(from, to);
+        let way = &mut self.ways[from * self.nodes + to];
         if now < way.cut_until || way.dice.chance(faults.lost) {
             return;
         }
@@ -115,7 +126,7 @@ impl Network {
     }
 
     fn put(&mut self, from: NodeIndex, to: NodeIndex, load: Load, now: Now) {
-        let Faults { late, late_us, is_steady, .. } = self.faults;
+        let Faults { late, late_us, is_steady, .. } = self.faults_of(from, to);
         let dice = &mut self.ways[from * self.nodes + to].dice;
         let delay = match is_steady {
             true if from == to => 0,
@@ -124,6 +135,24 @@ impl Network {
             false => dice.within(100..2_000),
         };
         self.post(Parcel { at: Now(now.0 + delay), from, to, load });
+    }
+
+    fn faults_of(&self, from: NodeIndex, to: NodeIndex) -> Faults {
+        let spared = Faults { is_steady: self.faults.is_steady, ..Faults::default() };
+        if self.spares_own && from == to { spared } else { self.faults }
+    }
+
+    /// From here on what is said within a node always arrives.
+    pub(crate) fn spare_own(&mut self) {
+        self.spares_own = true;
+    }
+
+    pub(crate) fn faults(&self) -> Faults {
+        self.faults
+    }
+
+    pub(crate) fn set_faults(&mut self, faults: Faults) {
+        self.faults = faults;
     }
 
     /// What has come waits, for somebody who does not look.
@@ -156,6 +185,11 @@ impl Network {
     pub(crate) fn cut(&mut self, from: NodeIndex, to: NodeIndex, until: Now) {
         let way = &mut self.ways[from * self.nodes + to];
         way.cut_until = way.cut_until.max(until);
+    }
+
+    /// What was cut from one node to another is whole again.
+    pub(crate) fn mend(&mut self, from: NodeIndex, to: NodeIndex) {
+        self.ways[from * self.nodes + to].cut_until = Now(0);
     }
 
     /// Whether nodes reach each other, both ways.

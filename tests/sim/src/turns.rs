@@ -33,6 +33,7 @@ impl<C: Cast> Cluster<C> {
         if !self.is(Mutant::NeverSendsAgain) {
             self.tell_router(life, router::Input::Tick);
         }
+        C::tick_life(self, life);
         for stage in 0..self.stages.len() {
             if self.stages[stage].life() == life {
                 C::tick(self, stage);
