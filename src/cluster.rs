@@ -22,7 +22,7 @@
 //! Leaves out: processes of their own (`slipgate dev`), simulated time.
 
 mod node;
-mod outcome;
+pub(crate) mod outcome;
 mod reference;
 mod scene;
 #[cfg(test)]

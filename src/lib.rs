@@ -16,6 +16,7 @@
 //! | [`prelude`] | what a game imports |
 //! | [`signals`] | the wish to stop, from Ctrl-C or a supervisor |
 //! | [`telemetry`] | log lines: flat JSON, or columns for people |
+//! | [`mod@test`] | tests of games in simulated clusters |
 //! | [`tour`] | moves walkers around under fire, and counts what came of it |
 //! | [`transport`] | TCP behind the seam of links |
 
@@ -34,6 +35,7 @@ mod parent;
 pub mod prelude;
 pub mod signals;
 pub mod telemetry;
+pub mod test;
 pub mod tour;
 pub mod transport;
 
@@ -51,6 +53,11 @@ pub use serde_json;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// So are those of the page about tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/testing.md")]
+mod testing {}
 
 /// What macros expand to.
 #[doc(hidden)]

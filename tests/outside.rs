@@ -1,5 +1,5 @@
 //! A crate outside the workspace that depends on `slipgate` alone builds, has its types, and runs its game: tea is
-//! ordered, boils by a timer, and comes to a guest on another node.
+//! ordered, boils by a timer, and comes to a guest on another node. Its own tests run in simulated clusters.
 //!
 //! It is copied out of the repository and built with the workspace's lock file and into its target folder: what is built
 //! there already is not built again, and nothing is downloaded.
@@ -15,6 +15,7 @@ mod process;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -55,8 +56,30 @@ fn a_game_of_its_own_builds_and_runs_with_slipgate_as_its_only_dependency() {
     assert_eq!(dev.wait(RUN).code(), Some(0), "{}", dev.lines().join("\n"));
 }
 
+#[test]
+fn its_own_tests_run_in_simulated_clusters_with_no_other_dependency() {
+    let told = command::run_well(cargo("test").arg("--quiet"), BUILD);
+    assert!(told.contains("1 passed; 0 failed"), "{told}");
+}
+
 /// Builds it and gives its program.
 fn build() -> PathBuf {
+    command::run_well(&mut cargo("build"), BUILD);
+    target().join("debug/teahouse")
+}
+
+/// Cargo, asked to do something with the copy.
+fn cargo(what: &str) -> Command {
+    let mut command = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    command.args([what, "--offline", "--manifest-path"]).arg(COPY.join("Cargo.toml"));
+    command.arg("--target-dir").arg(target());
+    command
+}
+
+static COPY: LazyLock<PathBuf> = LazyLock::new(copy);
+
+/// Copies it out of the repository.
+fn copy() -> PathBuf {
     let (root, target) = (Path::new(env!("CARGO_MANIFEST_DIR")), target());
     let (here, copy) = (root.join("tests/outside"), target.join("outside"));
     fs::create_dir_all(copy.join("src")).expect("a folder");
@@ -66,12 +89,7 @@ fn build() -> PathBuf {
     fs::copy(here.join("src/main.rs"), copy.join("src/main.rs")).expect("copied");
     // Without the packages that it does not need, the lock file is good as it is.
     fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock")).expect("copied");
-    let cargo = option_env!("CARGO").unwrap_or("cargo");
-    let mut build = Command::new(cargo);
-    build.args(["build", "--offline", "--manifest-path"]).arg(copy.join("Cargo.toml"));
-    build.arg("--target-dir").arg(&target);
-    command::run_well(&mut build, BUILD);
-    target.join("debug/teahouse")
+    copy
 }
 
 /// The folder that this test was built into.

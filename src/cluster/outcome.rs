@@ -307,7 +307,7 @@ pub enum SendError {
 }
 
 /// That a message was applied.
-pub(super) fn applied(report: &SendReport) -> Result<(), SendError> {
+pub(crate) fn applied(report: &SendReport) -> Result<(), SendError> {
     accepted(report)?;
     if report.applied > 0 { Ok(()) } else { Err(SendError::Late) }
 }
@@ -324,7 +324,7 @@ pub(super) fn answered<M: Message>(report: &AskReport) -> Result<M::Answer, Send
 }
 
 /// That a message was accepted, and nothing is known that speaks against it.
-pub(super) fn accepted(report: &SendReport) -> Result<(), SendError> {
+pub(crate) fn accepted(report: &SendReport) -> Result<(), SendError> {
     let SendReport { busy, dead, unknown, lost, failed, parked, passed, .. } = report;
     if report.refused > 0 {
         let why = report.refusals.first().map_or_else(|| "it does not take it".to_owned(), |first| first.why.clone());
@@ -354,7 +354,7 @@ fn then(fate: Fate) -> &'static str {
     }
 }
 
-pub(super) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
+pub(crate) fn moved(report: MoveReport) -> Result<Moved, MoveError> {
     let MoveReport { id: move_id, from, to, result, reason, text, at, epoch, cost, companions, .. } = report;
     let companions = companions.into_iter().map(|row| Companion { id: id(&row.entity), outcome: came(row) }).collect();
     if result == "ok" {
@@ -389,7 +389,7 @@ fn unmoved(result: &str, reason: Option<String>, text: Option<String>, at: Optio
     MoveError { kind, reason, text, at, state: None, companions: Vec::new() }
 }
 
-pub(super) fn shown(report: EntityReport) -> Shown {
+pub(crate) fn shown(report: EntityReport) -> Shown {
     Shown {
         id: id(&report.entity),
         at: Place { scene: report.scene, node: report.node },
@@ -420,7 +420,7 @@ pub(super) fn detached(id: OnlineId) -> Problem {
 }
 
 /// What was waited for and did not come about.
-pub(super) fn not_so(id: OnlineId, limit: Duration) -> Problem {
+pub(crate) fn not_so(id: OnlineId, limit: Duration) -> Problem {
     Problem {
         kind: ProblemKind::Timeout,
         reason: "not_so".to_owned(),

@@ -87,3 +87,29 @@ slipgate::game! {
 fn main() -> ExitCode {
     slipgate::main()
 }
+
+#[cfg(test)]
+mod tests {
+    use slipgate::test;
+
+    use super::*;
+
+    #[test]
+    fn tea_that_was_ordered_comes_once_to_a_guest_who_walks_about() {
+        test::cluster().node("n1", ["kitchen"]).node("n2", ["garden"]).seeds(0..20).run(|world| {
+            let kettle = world.spawn("kitchen", Kettle::default());
+            let guest = world.spawn("garden", Guest::default());
+            world.lose(0.1);
+            kettle.tell(Order { cups: 2, guest: guest.id() }).unwrap();
+            for scene in ["kitchen", "garden", "kitchen"] {
+                // Where too much is lost, the guest stays.
+                let _ = guest.move_to(scene);
+            }
+            world.run_until(|_| kettle.own().poured == 2);
+            world.settle();
+            world.assert_exactly_one(&guest);
+            assert_eq!(guest.own().cups, 2);
+            assert_eq!(kettle.part::<Warmth>().degrees, 90);
+        });
+    }
+}
