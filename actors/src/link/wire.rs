@@ -228,10 +228,14 @@ const LOOKS: u32 = 5;
 
 #[cfg(test)]
 mod tests {
-    use slipgate_cluster::View;
+    use slipgate_cluster::message::{Control, Data, Message, Nonce, Sender};
+    use slipgate_cluster::stream::StreamId;
+    use slipgate_cluster::{Epoch, Port, View};
+    use slipgate_entity::{OnlineId, RangeId};
     use tokio::io::AsyncReadExt;
 
     use super::*;
+    use crate::mailbox::Door;
 
     /// How a connection ends whose peer writes these bytes and closes, while something waits to be written.
     async fn ended_by(last_bytes: &[u8]) -> Ended {
@@ -263,6 +267,72 @@ mod tests {
             pings
         };
         tokio::join!(running, answering)
+    }
+
+    fn flood(messages: usize) -> Vec<Envelope> {
+        let place = |node| Place { session: Session::new(node, 1), port: Port::Router(0) };
+        let message = |seq| Data {
+            entity: OnlineId::new(RangeId(1), 1),
+            stream: StreamId { opened_at: place(1), generation: 1 },
+            seq,
+            sender: Sender::Tool(place(1).session),
+            reply_to: place(1),
+            hops: 0,
+            epoch: Epoch::ZERO,
+            base: Epoch::ZERO,
+            payload: vec![0; 1000].into(),
+        };
+        let envelope = |seq| Envelope { from: place(1), to: place(2), message: Message::Data(message(seq)) };
+        (1..).take(messages).map(envelope).collect()
+    }
+
+    #[actix_rt::test]
+    async fn what_is_said_of_control_in_a_flood_leaves_behind_one_batch_at_most() {
+        // Nobody is silent so long that a ping is said, however busy the machine.
+        tokio::time::pause();
+        let (ours, mut theirs) = tokio::io::duplex(1 << 10);
+        let shared = Rc::new(Shared::new(Session::new(2, 1), &NodeBudget::default()));
+        let post = Post::new(Session::new(1, 1), Arc::new(View::default()), crate::lease::Lease::for_good());
+        let few = flood(1_000);
+        let control = Control::Query { entity: OnlineId::new(RangeId(1), 1), nonce: Nonce(1) };
+        let control = Envelope { message: Message::Control(control), ..few[0].clone() };
+        let one_batch = {
+            let twin = Shared::new(Session::new(2, 1), &NodeBudget::default());
+            twin.queue.put(few.clone());
+            let mut batch = Vec::new();
+            fill(&mut batch, &twin.queue);
+            batch.len()
+        };
+        shared.queue.put(few);
+        let running = run(Box::new(ours), Session::new(2, 1), shared.clone(), post, QUIET, || {});
+        let reading = async {
+            let (mut said, mut before, mut behind) = (false, 0, 0);
+            // As much as credit allows comes before anything is returned.
+            while behind < 2 * FLUSH_BYTES {
+                let length = theirs.read_u32().await.expect("a frame") as usize;
+                let whole = 4 + length;
+                if before == 0 {
+                    // Far more of this batch is still to be written than there is room for on the way.
+                    shared.queue.put(vec![control.clone()]);
+                }
+                let mut frame = vec![0; length];
+                theirs.read_exact(&mut frame).await.expect("all of it");
+                match Frame::decode(&frame).expect("a frame of our own") {
+                    Frame::Control(_) => said = true,
+                    Frame::Messages(_) if said => behind += whole,
+                    Frame::Messages(_) => before += whole,
+                    other @ (Frame::Chunk(_) | Frame::Credit(_) | Frame::Bye | Frame::Ping | Frame::Pong) => {
+                        panic!("expected messages and control, found {other:?}")
+                    }
+                }
+            }
+            before
+        };
+        let before = tokio::select! {
+            ended = running => panic!("the connection ended: {ended}"),
+            before = reading => before,
+        };
+        assert_eq!(before, one_batch, "what was being written, and nothing else");
     }
 
     #[actix_rt::test]

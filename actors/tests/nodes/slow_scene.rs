@@ -24,6 +24,9 @@ use crate::node::{Make, Node, ask, me, migrate, spawn, view};
 /// Bytes of messages that may wait on the node.
 const BUDGET: usize = 4 << 20;
 
+/// Messages that are said again at once: below what one sender may have under way.
+const PORTION: usize = 20;
+
 /// Bytes of a message.
 const MESSAGE: usize = 16 << 10;
 
@@ -39,13 +42,14 @@ async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and
     assert_eq!(began.accepted, 1);
     gate.await_visitor().await;
 
-    let mut taken: Vec<u64> = vec![0];
+    let (mut taken, mut came_back): (Vec<u64>, Vec<u64>) = (vec![0], Vec::new());
     let count = u64::try_from(10 * BUDGET / MESSAGE).expect("few messages");
     for first in (1..count).step_by(100) {
         let report = node.send(messages(sleeper, first..first + 100, &[0; MESSAGE]), None).await;
         assert_eq!(report.accepted + report.busy, 100);
         assert_eq!(report.busy_at, (report.accepted..100).collect::<Vec<_>>(), "and it is said which came back");
         taken.extend(first..first + u64::from(report.accepted));
+        came_back.extend(first + u64::from(report.accepted)..first + 100);
         let waits = stage.waits();
         assert!(waits.iter().sum::<usize>() <= BUDGET, "{waits:?}");
         // In the midst of the flood others are written to and move, on the thread that takes it in.
@@ -64,6 +68,14 @@ async fn a_flood_to_a_scene_that_does_not_return_comes_back_beyond_its_share_and
     let marker = node.send(messages(sleeper, u64::MAX - 1..u64::MAX, &[]), Some(Duration::from_secs(20))).await;
     assert_eq!((marker.busy, marker.applied), (0, 1), "there is room again, and what came before it is applied");
     taken.push(u64::MAX - 1);
+    // Whoever keeps what came back, and says it again as there is room, is heard to the last.
+    for portion in came_back.chunks(PORTION) {
+        let numbers = portion.iter().flat_map(|number| messages(sleeper, *number..number + 1, &[0; MESSAGE]));
+        let numbers = (0..).zip(numbers).map(|(at, (_, to, payload))| (at, to, payload)).collect();
+        let again = node.send(numbers, Some(Duration::from_secs(20))).await;
+        assert_eq!((again.busy, again.applied as usize), (0, portion.len()), "{again:?}");
+    }
+    taken.append(&mut came_back);
     assert_eq!(gate.seen(), taken, "each once, in order");
     stage.await_turns().await;
     assert_eq!(stage.waits(), [0; 3], "nothing waits any more");

@@ -4,6 +4,7 @@ use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
 use crate::Incarnation;
+use crate::bounds::NODES;
 
 #[test]
 fn the_first_join_under_a_name_gives_node_1_life_1() {
@@ -39,6 +40,26 @@ fn a_join_is_on_disk_and_told_to_the_others_before_it_is_answered() {
     let out = World::new().ask("a", &[]);
     let kinds: Vec<&str> = out.iter().map(kind).collect();
     assert_eq!(kinds, ["persist", "tell all", "answer", "event"]);
+}
+
+#[test]
+fn as_many_as_a_view_has_room_for_join_in_one_moment_and_each_is_let_in_by_the_step_that_asks() {
+    let mut world = World::new();
+    let mut sessions = Vec::new();
+    for number in 1..=NODES {
+        let out = world.ask(&format!("n{number}"), &[]);
+        let kinds: Vec<&str> = out.iter().map(kind).collect();
+        assert_eq!(kinds, ["persist", "tell all", "answer", "event"], "n{number} waits for nobody");
+        sessions.push(welcomed(&out));
+    }
+    let expected: Vec<_> = (1..=NODES).map(|number| Session::new(u16::try_from(number).expect("few"), 1)).collect();
+    assert_eq!(sessions, expected);
+    for session in sessions {
+        assert!(!world.renew(session).contains(&not_member(session)), "{session:?} is a member");
+        assert!(world.range(session, 1).is_some(), "{session:?} has ids");
+    }
+    let JoinReply::Refused(refusal) = answer(&world.ask("late", &[])) else { panic!("expected no room") };
+    assert!(matches!(refusal, JoinRefusal::Exhausted { .. }), "{refusal:?}");
 }
 
 #[test]
