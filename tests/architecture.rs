@@ -32,7 +32,8 @@ struct Layer {
 const LAYERS: [Layer; 9] = [
     Layer { name: "slipgate-macros", below: &[], tested_on: &["slipgate-entity"], pure: false },
     Layer { name: "slipgate-entity", below: &[], tested_on: &[], pure: true },
-    Layer { name: "slipgate-cluster", below: &["slipgate-entity"], tested_on: &[], pure: true },
+    // Its own tests switch rules off.
+    Layer { name: "slipgate-cluster", below: &["slipgate-entity"], tested_on: &["slipgate-cluster"], pure: true },
     Layer { name: "slipgate-sync", below: &["slipgate-entity"], tested_on: &[], pure: true },
     Layer {
         name: "slipgate-proto",
@@ -89,6 +90,9 @@ const ENTITY_IMPORTS: [(&str, &[&str]); 5] = [
     ("toml", &["parse", "serde", "std"]),
 ];
 
+/// With it the rules of the protocol can be switched off (`cluster::rule`): for tests, and for the simulator.
+const RULE_SWITCHES: &str = "rule-switches";
+
 /// What the check needs to know of a `Cargo.toml`.
 #[derive(Debug)]
 struct Manifest {
@@ -117,6 +121,8 @@ enum Violation {
     NotBelow { name: String, import: String },
     /// The import, or a feature of it, does not belong into a pure crate.
     NotPure { name: String, import: String },
+    /// The rules of the protocol could be switched off in what is shipped.
+    Switches { name: String },
 }
 
 #[test]
@@ -197,6 +203,18 @@ fn random_and_timed_ids_in_a_pure_crate_are_caught() {
 }
 
 #[test]
+fn switches_of_rules_in_what_is_shipped_are_caught() {
+    let asks =
+        |table: &str| format!("[{table}]\nslipgate-cluster = {{ path = 'cluster', features = ['rule-switches'] }}");
+    let caught = [Violation::Switches { name: "slipgate-actors".to_owned() }];
+    assert_eq!(check(&[forge("slipgate-actors", &asks("dependencies"))]), caught);
+    let passed_on = "[features]\nbreak = ['slipgate-cluster/rule-switches']";
+    assert_eq!(check(&[forge("slipgate-actors", passed_on)]), caught);
+    assert_eq!(check(&[forge("slipgate-actors", &asks("dev-dependencies"))]), []);
+    assert_eq!(check(&[forge("slipgate-sim", &asks("dependencies"))]), []);
+}
+
+#[test]
 fn tests_of_a_pure_crate_may_import_what_the_crate_may_not() {
     assert_eq!(check(&[forge("slipgate-entity", "[dev-dependencies]\nserde_json = '1'")]), []);
 }
@@ -211,6 +229,10 @@ fn check(manifests: &[Manifest]) -> Vec<Violation> {
             continue;
         };
         for import in &manifest.imports {
+            let has_switches = import.features.iter().any(|feature| feature == RULE_SWITCHES);
+            if has_switches && import.kind == Kind::Shipped && manifest.name != "slipgate-sim" {
+                violations.push(Violation::Switches { name: name() });
+            }
             if is_ours(&import.package) {
                 let tested_on = if import.kind == Kind::Dev { layer.tested_on } else { &[] };
                 if !layer.below.iter().chain(tested_on).any(|below| *below == import.package) {

@@ -52,12 +52,13 @@ use crate::message::{Control, Nonce};
 use crate::ownership::Ownership;
 use crate::pace::Pace;
 use crate::view::Home;
-use crate::{Epoch, Now, Own, Place, Record, Session, View};
+use crate::{Epoch, Now, Own, Place, Record, Rule, Rules, Session, View};
 
 /// The records of this session's ranges.
 #[derive(Clone, Debug)]
 pub struct Directory {
     me: Session,
+    rules: Rules,
     view: Arc<View>,
     ranges: FixedMap<RangeId, Records>,
     /// The terms in which the ranges are held.
@@ -102,6 +103,7 @@ impl Directory {
     pub fn new(me: Session) -> Self {
         Self {
             me,
+            rules: Rules::default(),
             view: Arc::default(),
             ranges: FixedMap::default(),
             held: BTreeMap::new(),
@@ -135,11 +137,19 @@ impl Directory {
         Self { has_witness: false, ..self }
     }
 
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
     /// The record of `entity`, if this is the complete home of its range. An id that was never given out, or is
     /// dead, has a record without owner.
     #[must_use]
     pub fn record(&self, entity: OnlineId) -> Option<Record> {
-        let records = self.ranges.get(&entity.range()).filter(|records| records.is_complete())?;
+        let is_known = |records: &&Records| records.is_complete() || !self.rules.keep(Rule::IncompleteHomesAreSilent);
+        let records = self.ranges.get(&entity.range()).filter(is_known)?;
         Some(records.word(entity.counter()))
     }
 
@@ -221,7 +231,8 @@ impl Directory {
         else {
             return;
         };
-        if self.standing(entity.range()) == Standing::Incomplete {
+        let is_incomplete = self.standing(entity.range()) == Standing::Incomplete;
+        if is_incomplete && self.rules.keep(Rule::IncompleteHomesAreSilent) {
             if self.waiting.len() < QUESTIONS_WAITING || self.waiting.contains_key(&(entity, from)) {
                 self.waiting.insert((entity, from), control);
             }
@@ -230,7 +241,8 @@ impl Directory {
         if let Control::Cas { owner, epoch, new, .. } = control {
             let hit = may_ask(from, owner, &new) && self.swap(entity, (owner, epoch), new);
             self.answer(from, entity, nonce, out);
-            if let Some(record) = self.record(entity).filter(|_| hit && Place::from(owner) != from) {
+            let is_told = hit && Place::from(owner) != from && self.rules.keep(Rule::FormerOwnersAreTold);
+            if let Some(record) = self.record(entity).filter(|_| is_told) {
                 let control = Control::RecordIs { entity, record, nonce: None };
                 out.push(Output::Tell { to: owner.into(), control });
             }
@@ -246,7 +258,8 @@ impl Directory {
     /// on. Nothing is issued then, as the next home has asked every scene, or is about to.
     fn open(&mut self, range: RangeId) {
         let is_first = |home: &Home| home.session == self.me && home.term == 0;
-        if !self.view.homes.get(&range).is_none_or(is_first) {
+        let is_mine = self.view.homes.get(&range).is_none_or(is_first);
+        if !is_mine && self.rules.keep(Rule::LateGrantsOpenNothing) {
             return;
         }
         if let Entry::Vacant(term) = self.held.entry(range) {
@@ -269,6 +282,9 @@ impl Directory {
     /// Whatever dead sessions own is lost, as soon as its home is complete. The epoch rises, or those who wait for it would
     /// never be told.
     fn bury(&mut self, out: &mut Vec<Output>) {
+        if !self.rules.keep(Rule::TheDeadAreBuried) {
+            return;
+        }
         let buried: Vec<_> = self.ownership.owners().filter(|owner| self.view.is_dead(owner.session)).collect();
         for owner in buried {
             let known = |entity: &OnlineId| self.standing(entity.range()) == Standing::Complete;
@@ -277,7 +293,9 @@ impl Directory {
                 let record = record.expect("an entity with an owner has a record");
                 assert!(record.names(owner), "expected the record of {entity} to name {owner:?}, found {record:?}");
                 let label = self.labels.remove(&entity);
-                self.change(entity, record.buried());
+                let buried = record.buried();
+                let raises = self.rules.keep(Rule::BurialsRaiseTheEpoch);
+                self.change(entity, if raises { buried } else { Record { epoch: record.epoch, ..buried } });
                 let Own { session, scene } = owner;
                 out.push(Output::Lost(Lost { entity, label, session, scene: Some(scene) }));
             }
@@ -287,9 +305,13 @@ impl Directory {
     fn swap(&mut self, entity: OnlineId, expected: (Own, Epoch), new: Record) -> bool {
         // Nobody is buried twice: what a dead session would own would never be looked for again.
         let for_the_dead = new.owner.is_some_and(|owner| self.view.is_dead(owner.session));
+        let for_the_dead = for_the_dead && self.rules.keep(Rule::TheDeadAreNotNamed);
         let Some(records) = self.ranges.get(&entity.range()) else { return false };
         let Some(record) = records.get(entity.counter()) else { return false };
-        let as_expected = record.owner == Some(expected.0) && record.epoch == expected.1;
+        let is_theirs = record.owner == Some(expected.0) || !self.rules.keep(Rule::OwnersAreCompared);
+        let is_latest = record.epoch == expected.1 || !self.rules.keep(Rule::EpochsAreCompared);
+        let as_expected = record.owner.is_some() && is_theirs && is_latest;
+        let new = if is_latest && record.epoch != expected.1 { moved_up(&record, new) } else { new };
         // The last change of a term is kept for the verdict.
         let leaves_one = !new.epoch.is_last() && !new.epoch.next().is_last();
         let is_next = new.epoch.previous() == Some(record.epoch) && leaves_one;
@@ -338,6 +360,12 @@ impl Directory {
 
 /// Entities in a page of a roster: some 6 KiB, and their labels.
 const ROSTER_PAGE: usize = 512;
+
+/// What is asked of an earlier epoch, as a change of the present record: for a home that does not compare them.
+fn moved_up(record: &Record, new: Record) -> Record {
+    let epoch = record.epoch.next();
+    Record { epoch, data: if new.data == new.epoch { epoch } else { record.data }, ..new }
+}
 
 /// Only the old or the new owner's node may ask for a change.
 fn may_ask(from: Place, owner: Own, new: &Record) -> bool {

@@ -39,6 +39,7 @@
 //! | [`view`] | what the manager tells every node of the cluster |
 //! | [`limits`] | bounds and deadlines |
 //! | [`bounds`] | bounds that no configuration sets |
+//! | [`rule`] | the rules of the protocol by name, for those who switch them off |
 //! | [`budget`] | what a node lets wait, over all its routers, scenes and links together |
 //! | [`time`] | moments, as arguments |
 
@@ -65,6 +66,7 @@ pub mod range;
 pub mod record;
 pub mod roster;
 pub mod router;
+pub mod rule;
 pub mod scene;
 pub mod schema;
 pub mod stream;
@@ -75,5 +77,6 @@ pub use limits::Limits;
 pub use node::{Incarnation, NodeId, NodeName, Session};
 pub use place::{Envelope, Place, Port};
 pub use record::{Epoch, Own, Record};
+pub use rule::{Rule, Rules};
 pub use time::Now;
 pub use view::View;

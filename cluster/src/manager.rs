@@ -54,7 +54,7 @@ pub use message::{
 use scenes::MadeLately;
 pub use state::{Grant, Stored, Write};
 
-use crate::{Incarnation, NodeId, NodeName, Now, Session, View};
+use crate::{Incarnation, NodeId, NodeName, Now, Rule, Rules, Session, View};
 
 /// Names a join while it waits; made by the shell, meaningless outside its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,6 +139,7 @@ pub struct Manager {
     ending: BTreeMap<Session, Now>,
     joins: BTreeMap<NodeName, Queue>,
     made_lately: MadeLately,
+    rules: Rules,
 }
 
 impl Manager {
@@ -163,7 +164,15 @@ impl Manager {
             ending,
             joins: BTreeMap::new(),
             made_lately: MadeLately::default(),
+            rules: Rules::default(),
         }
+    }
+
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// The cluster as it was last told.
@@ -188,6 +197,7 @@ impl Manager {
                 self.end_leases(now, out);
                 self.decide_all(now, out);
             }
+            Input::Slept if !self.rules.keep(Rule::SleepersGiveLeasesAnew) => {}
             Input::Slept => self.begin_leases_anew(now),
         }
     }
@@ -216,8 +226,9 @@ impl Manager {
 
     /// Notes what the network says of a session. A goodbye is final, and the own node needs no link.
     fn saw(&mut self, session: Session, presence: Presence, now: Now, out: &mut Vec<Output>) {
+        let breaks = presence == Presence::Unlinked && !self.rules.keep(Rule::BrokenLinksAreNoVerdict);
         let Some(life) = self.latest_life(session) else { return };
-        let leaves = presence == Presence::Left;
+        let leaves = presence == Presence::Left || breaks;
         match life.presence {
             Presence::Left => return,
             Presence::OwnNode if !leaves => return,

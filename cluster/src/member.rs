@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::manager::{ManagerReply, ManagerRequest};
-use crate::{Now, Session, View};
+use crate::{Now, Rule, Rules, Session, View};
 
 /// What happens to a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,7 @@ pub struct Member {
     /// When the manager is told again, while the view says otherwise.
     insist_at: Now,
     superseded: bool,
+    rules: Rules,
 }
 
 impl Member {
@@ -78,7 +79,24 @@ impl Member {
     pub fn new(welcome: Welcome) -> Self {
         let Welcome { session, view, lease, asked } = welcome;
         let (lease_until, renew_at) = (asked + lease, asked + lease / RENEWALS_PER_LEASE);
-        Self { session, view, lease, lease_until, renew_at, drains: false, insist_at: Now(0), superseded: false }
+        Self {
+            session,
+            view,
+            lease,
+            lease_until,
+            renew_at,
+            drains: false,
+            insist_at: Now(0),
+            superseded: false,
+            rules: Rules::default(),
+        }
+    }
+
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// The session.
@@ -158,7 +176,8 @@ impl Member {
     fn renewed(&mut self, session: Session, sent: Now, now: Now) {
         // What was sent in the future was not sent by this node; it would stretch the lease.
         if session == self.session && sent <= now {
-            self.lease_until = self.lease_until.max(sent + self.lease);
+            let from = if self.rules.keep(Rule::LeasesCountFromTheSending) { sent } else { now };
+            self.lease_until = self.lease_until.max(from + self.lease);
         }
     }
 
@@ -176,7 +195,7 @@ impl Member {
     }
 
     fn supersede(&mut self, out: &mut Vec<Output>) {
-        if !self.superseded {
+        if !self.superseded && self.rules.keep(Rule::VerdictsEndSessions) {
             self.superseded = true;
             out.push(Output::Superseded);
         }

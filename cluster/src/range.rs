@@ -24,7 +24,7 @@ use slipgate_entity::{OnlineId, RangeId};
 use thiserror::Error;
 
 use crate::manager::{Counter, ManagerRequest};
-use crate::{Now, Session};
+use crate::{Now, Rule, Rules, Session};
 
 /// Ids in a range: all values of the counter.
 pub const CAPACITY: u64 = 1 << 32;
@@ -89,6 +89,7 @@ pub struct RangeStock {
     /// Number of the last request; it is open if `open` is set.
     request: u64,
     open: Option<Open>,
+    rules: Rules,
 }
 
 /// The range that ids are taken from.
@@ -120,7 +121,24 @@ impl RangeStock {
     #[must_use]
     pub fn with_capacity(session: Session, seed: u64, capacity: u64) -> Self {
         assert!((1..=CAPACITY).contains(&capacity), "a range of {capacity} ids is not within 1 to {CAPACITY}");
-        Self { session, seed, capacity, current: None, next: None, highest: None, request: 0, open: None }
+        Self {
+            session,
+            seed,
+            capacity,
+            current: None,
+            next: None,
+            highest: None,
+            request: 0,
+            open: None,
+            rules: Rules::default(),
+        }
+    }
+
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// Takes one input and appends what is to be done.
@@ -129,7 +147,7 @@ impl RangeStock {
             Input::Tick => self.ask(now, out),
             Input::Reply { session, request, counter: Counter::Online, range } => {
                 let awaited = self.open.is_some() && session == self.session && request == self.request;
-                if awaited {
+                if awaited || !self.rules.keep(Rule::RepliesMatchRequests) {
                     self.install(range, out);
                 }
             }
@@ -191,6 +209,7 @@ impl RangeStock {
     fn install(&mut self, range: RangeId, out: &mut Vec<Output>) {
         if let Some(highest) = self.highest
             && range <= highest
+            && self.rules.keep(Rule::RangesRise)
         {
             out.push(Output::Refused { range, highest });
             return;

@@ -31,7 +31,7 @@ use crate::budget::Load;
 use crate::message::{Control, Data, Nonce, Payload, Sender};
 use crate::scene::Orphan;
 use crate::stream::{Busy, End, Known, SendStream, Speaker, StreamId, StreamOutput};
-use crate::{Epoch, Limits, Now, Own, Place, Record, View};
+use crate::{Epoch, Limits, Now, Own, Place, Record, Rule, Rules, View};
 
 /// Names a message for the tool that sent it; chosen by the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -123,6 +123,7 @@ pub enum Output {
 pub struct Router {
     me: Place,
     limits: Limits,
+    rules: Rules,
     lines: Lines,
     due: BTreeSet<(Now, StreamId, OnlineId)>,
     closings: Closings,
@@ -142,6 +143,7 @@ impl Router {
         Self {
             me,
             limits,
+            rules: Rules::default(),
             lines: Lines::default(),
             due: BTreeSet::new(),
             closings: Closings::default(),
@@ -152,6 +154,13 @@ impl Router {
             shares: Shares::default(),
             allowed: usize::MAX,
         }
+    }
+
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// Messages kept, over all streams.
@@ -186,8 +195,9 @@ impl Router {
         match control {
             Control::Ack { entity, stream, upto, owner, epoch, base } => {
                 let Some(slot) = self.lines.find(entity, stream) else { return };
+                let rules = self.rules;
                 self.with_line(slot, now, out, |line, out| {
-                    if line.stream.base() != Some(base) {
+                    if line.stream.base() != Some(base) && rules.keep(Rule::AcksCountFromOneReset) {
                         // About numbers that count from another reset.
                         return;
                     }
@@ -254,7 +264,9 @@ impl Router {
     fn record(&mut self, entity: OnlineId, record: &Record, now: Now, out: &mut Vec<Output>) {
         self.closings.record(entity, record, now);
         for slot in self.lines.to(entity) {
-            let Some(end) = self.lines.get(slot).stream.is_ended_by(record) else {
+            let end = self.lines.get(slot).stream.is_ended_by(record);
+            let is_kept = |end: &End| *end != End::Unknown || self.rules.keep(Rule::ResetsEndWindows);
+            let Some(end) = end.filter(is_kept) else {
                 self.with_line(slot, now, out, |line, _| drop(line.stream.learn_record(record)));
                 continue;
             };
@@ -292,10 +304,11 @@ impl Router {
         }
         let Some(slot) = self.lines.find(entity, id) else { return };
         let line = self.lines.get(slot);
-        if !line.stream.leads_to(from) {
+        if !line.stream.leads_to(from) && self.rules.keep(Rule::OnlyTheOwnerCloses) {
             return;
         }
-        let is_over = line.stream.waiting() == 0 || doubt && line.is_adopted();
+        let is_over =
+            line.stream.waiting() == 0 || doubt && line.is_adopted() || !self.rules.keep(Rule::ClosedWindowsGoOn);
         let mut line = self.remove(slot);
         if is_over {
             return;
@@ -337,7 +350,8 @@ impl Router {
         let mut touched: Vec<Slot> = Vec::new();
         for ToSend { ticket, entity, payload } in batch {
             let bytes = payload.len();
-            if refused.contains(&entity) || !self.has_room(entity, bytes) {
+            let has_room = self.has_room(entity, bytes) || !self.rules.keep(Rule::QueuesAreBounded);
+            if refused.contains(&entity) || !has_room {
                 refused.insert(entity);
                 out.push(Output::Busy(ToSend { ticket, entity, payload }));
                 continue;
@@ -385,7 +399,7 @@ impl Router {
     fn adopt(&mut self, orphan: Orphan, now: Now, out: &mut Vec<Output>) {
         let Orphan { sender, epoch, stream } = orphan;
         let sender = Sender::Entity(sender);
-        if stream.waiting() == 0 {
+        if stream.waiting() == 0 || !self.rules.keep(Rule::OnlyEmptyWindowsClose) {
             return self.closings.add(&stream, sender, now);
         }
         if self.lines.find(stream.entity(), stream.id()).is_some() {
@@ -459,7 +473,9 @@ impl Router {
         }
         if is_done {
             let line = self.remove(slot);
-            self.closings.add(&line.stream, line.speaker.sender, now);
+            if self.rules.keep(Rule::ClosedStreamsAreTold) {
+                self.closings.add(&line.stream, line.speaker.sender, now);
+            }
         }
     }
 
@@ -479,6 +495,9 @@ impl Router {
             line.stream.rang(now);
             let before = line.kept();
             line.stream.tick(&line.speaker, now, &self.limits, &mut self.sends);
+            if !self.rules.keep(Rule::StreamsRepeat) {
+                self.sends.clear();
+            }
             self.keep(slot, before, now, out);
         }
         let mut ask = self.rehomed.portion();

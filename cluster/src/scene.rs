@@ -77,11 +77,11 @@ use self::verdicts::Search;
 pub use self::waiting::Amount;
 use self::waiting::Waiting;
 use crate::message::{Control, Identity, Message, Nonce, Sender};
-use crate::moves::{MoveId, Refusal};
+use crate::moves::{MoveId, Outcome, Refusal};
 use crate::schema::Schema;
 use crate::stream::Known;
 use crate::view::Verdicts;
-use crate::{Limits, Now, Own, Place, Record, View};
+use crate::{Limits, Now, Own, Place, Record, Rule, Rules, View};
 
 /// What a scene is, for as long as it is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +106,7 @@ pub struct Scene {
     schema: Schema,
     limits: Limits,
     on_panic: OnPanic,
+    rules: Rules,
     live: Population,
     staged: BTreeMap<OnlineId, Staged>,
     reserved: BTreeMap<OnlineId, Reservation>,
@@ -180,6 +181,7 @@ impl Scene {
             schema,
             limits,
             on_panic,
+            rules: Rules::default(),
             live: Population::default(),
             staged: BTreeMap::new(),
             reserved: BTreeMap::new(),
@@ -210,6 +212,13 @@ impl Scene {
         }
     }
 
+    /// The same, keeping these rules alone.
+    #[cfg(feature = "rule-switches")]
+    #[must_use]
+    pub fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
+    }
+
     /// Takes one input and appends what should follow, in the order in which it must be done.
     ///
     /// An [`Output::Encode`] must be answered with [`Input::Encoded`] or [`Input::NotEncoded`], an [`Output::Decode`] with
@@ -236,7 +245,7 @@ impl Scene {
             Input::Cancel { ticket, id } => self.cancel(ticket, id, now, out),
             Input::Encoded { entity, body } => self.encoded(entity, body, now, out),
             Input::NotEncoded { entity, reason } => {
-                self.melt(entity, Refusal::Unreadable { reason }, now, out);
+                self.melt(entity, Outcome::Refused(Refusal::Unreadable { reason }), now, out);
             }
             Input::Decoded { entity, label, result } => self.decoded(entity, label, result, now, out),
             Input::Sends { entity, to, payload } => self.sends(entity, to, payload, now, out),
@@ -326,7 +335,8 @@ impl Scene {
             // No honest home comes that far, and nothing could follow it.
             return;
         }
-        if record.epoch.term() < self.view.term_of(entity.range()) {
+        let is_former = record.epoch.term() < self.view.term_of(entity.range());
+        if is_former && self.rules.keep(Rule::FormerHomesAreIgnored) {
             // A former home has said it: what it decides is out of date, or comes again from the present one.
         } else if self.staged.contains_key(&entity) {
             self.staged_record(entity, record, nonce, now, out);
@@ -368,7 +378,7 @@ impl Scene {
         let Some(identity) = self.spawning.remove(&ticket) else { return };
         self.drop_impostor(entity, out);
         out.push(Output::Create { ticket, entity, identity: identity.clone() });
-        self.live.insert(entity, Live::spawned(identity));
+        self.live.insert(entity, Live::spawned(identity, self.rules));
         self.sweep_if_new(entity, now);
         self.note_outdated(entity, now);
         out.push(Output::Answer { ticket, answer: Answer::Spawned(entity) });

@@ -29,13 +29,15 @@
 mod tests;
 
 use crate::claim::{Stake, Title};
-use crate::{Epoch, Own, Record, Session};
+use crate::{Epoch, Own, Record, Rule, Rules, Session};
 
 /// Everything that is known when an entity's record is decided anew.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inquiry<'a, D, H> {
     /// The home's term.
     pub(super) term: u32,
+    /// Which of the rules above are kept.
+    pub(super) rules: Rules,
     /// Who says what of the entity; all of one scene's words, or none.
     pub(super) claims: &'a [(Own, Stake)],
     /// Whether there is a verdict on a session.
@@ -78,7 +80,9 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
         match latest {
             None => self.by_copies(Title::NONE, None),
             Some((_, _, Stake::Gone(record))) => self.went(record),
-            Some((title, own, _)) if (self.is_dead)(own.session) => self.by_copies(title, Some(own)),
+            Some((title, own, _)) if (self.is_dead)(own.session) && self.rules.keep(Rule::DeadOwnersDoNotWin) => {
+                self.by_copies(title, Some(own))
+            }
             Some((_, own, Stake::Leaving { title, target, is_late })) => self.leaves(own, *title, *target, *is_late),
             Some((title, own, _)) => self.exact(own, title),
         }
@@ -87,6 +91,9 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
     /// The latest that is known is from somebody who has heard of the record.
     fn went(&self, record: &Record) -> Decision {
         let Some(owner) = record.owner else {
+            if !self.rules.keep(Rule::TheDeadStayDead) {
+                return self.by_copies(Title::NONE, None);
+            }
             return Decision { record: record.in_term(self.term), certainty: Certainty::Dead, was_at: None };
         };
         let Record { epoch, data, base, .. } = *record;
@@ -101,7 +108,8 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
                     Stake::Gone(_) => false,
                 }
         };
-        if !(self.is_dead)(owner.session) && self.claims.iter().any(has_it) {
+        let has_it = self.claims.iter().any(has_it) && self.rules.keep(Rule::WhoWasHandedItWins);
+        if !(self.is_dead)(owner.session) && has_it {
             return self.exact(owner, title);
         }
         self.by_copies(title, Some(owner))
@@ -111,11 +119,14 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
     fn leaves(&self, own: Own, title: Title, target: Own, is_late: bool) -> Decision {
         let after = title.epoch.next();
         let is_refuted = self.copies().any(|(_, label, _)| label > after);
-        if is_refuted {
+        if is_refuted && self.rules.keep(Rule::LaterCopiesRefute) {
             // Somebody has owned it after the target took over: what lives here is out of date.
             return self.by_copies(Title { data: after, ..title }, Some(own));
         }
-        if is_late || (self.is_dead)(target.session) && !(self.is_heard)(target) {
+        let is_unheard = (self.is_dead)(target.session) && !(self.is_heard)(target);
+        let is_in_doubt = is_late && self.rules.keep(Rule::LateClaimsCastDoubt)
+            || is_unheard && self.rules.keep(Rule::UnheardTargetsCastDoubt);
+        if is_in_doubt {
             return self.reset(own, title.data);
         }
         self.exact(own, title)
@@ -123,9 +134,13 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
 
     fn by_copies(&self, latest: Title, was_at: Option<Own>) -> Decision {
         let is_left = |(own, label, source): &(Own, Epoch, Own)| {
-            *label > latest.epoch && (self.is_dead)(source.session) && !(self.is_dead)(own.session)
+            let is_orphaned = (self.is_dead)(source.session) || !self.rules.keep(Rule::OnlyOrphanedCopiesAreTaken);
+            *label > latest.epoch && is_orphaned && !(self.is_dead)(own.session)
         };
         if let Some((own, label, _)) = self.copies().filter(is_left).max_by_key(|(own, label, _)| (*label, *own)) {
+            if !self.rules.keep(Rule::TakenCopiesBeginAnew) {
+                return self.exact(own, Title { epoch: label, data: label, base: latest.base });
+            }
             return self.reset(own, label);
         }
         let source = || self.copies().max_by_key(|(_, label, _)| *label).map(|(_, _, source)| source);
@@ -140,8 +155,9 @@ impl<D: Fn(Session) -> bool, H: Fn(Own) -> bool> Inquiry<'_, D, H> {
         })
     }
 
-    fn exact(&self, owner: Own, Title { data, base, .. }: Title) -> Decision {
-        let record = Record { owner: Some(owner), epoch: self.first(), data, lost: false, base };
+    fn exact(&self, owner: Own, Title { epoch, data, base }: Title) -> Decision {
+        let epoch = if self.rules.keep(Rule::RecordsBeginTheTerm) { self.first() } else { epoch };
+        let record = Record { owner: Some(owner), epoch, data, lost: false, base };
         Decision { record, certainty: Certainty::Exact, was_at: None }
     }
 

@@ -25,7 +25,7 @@ use crate::claim::{Claim, Stake};
 use crate::message::Control;
 use crate::pace::Pace;
 use crate::view::Home;
-use crate::{Incarnation, Now, Own, Session, View};
+use crate::{Incarnation, Now, Own, Rule, Rules, Session, View};
 
 #[derive(Clone, Debug)]
 pub(super) struct Rebuild {
@@ -62,11 +62,12 @@ enum Upto {
 impl Rebuild {
     /// Asks all that `view` knows of. Whoever opens a scene later has taken up the term by then, with nothing in
     /// it that is older.
-    pub(super) fn begin(home: &Home, view: &View, now: Now) -> Self {
+    pub(super) fn begin(home: &Home, view: &View, rules: Rules, now: Now) -> Self {
         let mut running = BTreeSet::new();
         for Session { node, incarnation } in view.members.values().map(|member| member.session) {
             let before = Session { node, incarnation: Incarnation(incarnation.0.saturating_sub(1)) };
-            if before.incarnation.0 > 0 && !view.is_dead(before) {
+            let may_run = before.incarnation.0 > 0 && !view.is_dead(before);
+            if may_run && rules.keep(Rule::FormerLivesAreOver) {
                 running.insert(before);
             }
         }
@@ -154,9 +155,10 @@ impl Rebuild {
     }
 
     /// The next entity of which everybody has spoken, with all that was said.
-    pub(super) fn next(&mut self) -> Option<(OnlineId, Vec<(Own, Claim)>)> {
+    pub(super) fn next(&mut self, rules: Rules) -> Option<(OnlineId, Vec<(Own, Claim)>)> {
         let first = self.pending.first_entry().map(|first| *first.key())?;
-        if !self.running.is_empty() || Upto::Entity(first) > self.frontier() {
+        let is_early = Upto::Entity(first) > self.frontier() && rules.keep(Rule::EverybodyIsHeard);
+        if !self.running.is_empty() || is_early {
             return None;
         }
         let (entity, claims) = self.pending.pop_first()?;

@@ -21,7 +21,7 @@ use crate::manager::ManagerRequest;
 use crate::message::Control;
 use crate::pace::Pace;
 use crate::view::Home;
-use crate::{Now, Own, Place, Port, Record, Session, View};
+use crate::{Now, Own, Place, Port, Record, Rule, Session, View};
 
 /// How a range that is not complete comes to be so.
 #[derive(Clone, Debug)]
@@ -119,7 +119,8 @@ impl Directory {
                 self.ownership.retire(entity);
             }
             let label = self.labels.remove(&entity);
-            if record.owner.is_some() || record.lost != absent_is_lost {
+            let is_told = record.owner.is_some() || record.lost != absent_is_lost;
+            if is_told && self.rules.keep(Rule::LegaciesAreWhole) {
                 told.push_back(Heirloom { entity, record, label });
             }
         }
@@ -150,7 +151,7 @@ impl Directory {
 
     /// Begins to ask every scene.
     fn rebuild(&mut self, home: &Home, now: Now, out: &mut Vec<Output>) {
-        let rebuild = Rebuild::begin(home, &self.view, now);
+        let rebuild = Rebuild::begin(home, &self.view, self.rules, now);
         let (range, term, scenes) = (home.range, home.term, rebuild.scenes());
         out.push(Output::Event(HomeEvent::Rebuilding { range, term, scenes }));
         self.coming.insert(range, Coming::Rebuilt(Box::new(rebuild)));
@@ -201,10 +202,11 @@ impl Directory {
     /// Decides whatever can be decided.
     fn advance(&mut self, range: RangeId, now: Now, out: &mut Vec<Output>) {
         let Some(Coming::Rebuilt(mut rebuild)) = self.coming.remove(&range) else { return };
-        while let Some((entity, claims)) = rebuild.next() {
+        while let Some((entity, claims)) = rebuild.next(self.rules) {
             let (claims, label) = stakes(claims);
             let inquiry = Inquiry {
                 term: self.held[&range],
+                rules: self.rules,
                 claims: &claims,
                 is_dead: |session| self.view.is_dead(session),
                 is_heard: |own| rebuild.is_heard(own, entity),

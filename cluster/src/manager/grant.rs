@@ -7,7 +7,7 @@ use super::scenes::SceneWish;
 use super::{Counter, Grant, Manager, ManagerEvent, ManagerReply, ManagerRequest, Output, Write};
 use crate::bounds::{HOMES, RANGES_PER_SESSION};
 use crate::view::{Home, Made};
-use crate::{Now, Session};
+use crate::{Now, Rule, Session};
 
 impl Manager {
     pub(super) fn answer(&mut self, from: Session, request: &ManagerRequest, now: Now, out: &mut Vec<Output>) {
@@ -79,13 +79,15 @@ impl Manager {
     }
 
     fn grant(&mut self, session: Session, request: u64, counter: Counter, out: &mut Vec<Output>) {
-        let last = self.stored.grants.get(&(session.node, counter)).filter(|grant| grant.session == session);
+        let is_theirs = |grant: &&Grant| grant.session == session || !self.rules.keep(Rule::GrantsAreNotResumed);
+        let last = self.stored.grants.get(&(session.node, counter)).filter(is_theirs);
         if let Some(last) = last
             && last.request == request
         {
             let range = last.range;
             // A late repeat of somebody who has given that range away since wants nothing any more.
-            if self.stored.view.homes.get(&range).is_none_or(|home| home.session != session) {
+            let is_given = self.stored.view.homes.get(&range).is_none_or(|home| home.session != session);
+            if is_given && self.rules.keep(Rule::GivenRangesStayGiven) {
                 return;
             }
             out.push(Output::Tell { to: session, reply: ManagerReply::Range { session, request, counter, range } });

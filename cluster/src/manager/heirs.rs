@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 
 use super::{Manager, ManagerEvent, ManagerReply, Output, Write};
-use crate::Session;
 use crate::view::Home;
+use crate::{Rule, Session};
 
 impl Manager {
     /// A session wants to give its homes away: it stops as planned. Said again, it hears how things are.
@@ -46,7 +46,8 @@ impl Manager {
             let chosen = holds.iter_mut().min_by_key(|(session, count)| (is_late(**session), **count, **session));
             let (heir, count) = chosen?;
             *count += 1;
-            home.passed_to(*heir)
+            let passed = home.passed_to(*heir)?;
+            Some(if self.rules.keep(Rule::TermsRise) { passed } else { Home { term: home.term, ..passed } })
         };
         leaving.into_iter().filter_map(pass_on).collect()
     }

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::bounds::{NODES, SCENE_NUMBERS_MADE, SCENES};
 use crate::view::{Member, ScenePlacement};
-use crate::{Incarnation, NodeId, NodeName, Now, Session};
+use crate::{Incarnation, NodeId, NodeName, Now, Rule, Session};
 
 /// Joins under one name that may wait at once (a guess: a crash loop retries every few hundred
 /// milliseconds and a decision takes one to three seconds).
@@ -227,12 +227,13 @@ impl Manager {
             Write::Scene(ScenePlacement::declared(id, name, session.node, capacity))
         }));
         let earlier_alive = earlier.filter(|earlier| !self.stored.view.is_dead(*earlier));
-        if applicant.own_node {
+        let is_over = applicant.own_node || !self.rules.keep(Rule::ReplacedLivesKeepTheirLease);
+        if is_over {
             // The store was open there: with this process on it, that life is over.
             writes.extend(earlier_alive.map(Write::Dead));
         }
         self.commit(writes, out);
-        if let Some(earlier) = earlier_alive.filter(|_| !applicant.own_node) {
+        if let Some(earlier) = earlier_alive.filter(|_| !is_over) {
             // It may still run somewhere, cut off, until its lease ends.
             let until = self.lives.get(&earlier.node).map_or(now + self.waits.lease, |life| life.lease_until);
             self.ending.insert(earlier, until);
@@ -251,7 +252,8 @@ impl Manager {
     /// The life after `earlier`, or the first life of a new node; none if the numbers are used up.
     fn next_life(&self, earlier: Option<Session>) -> Option<Session> {
         if let Some(Session { node, incarnation }) = earlier {
-            return Some(Session { node, incarnation: Incarnation(incarnation.0.checked_add(1)?) });
+            let rise = u32::from(self.rules.keep(Rule::LivesAreTold));
+            return Some(Session { node, incarnation: Incarnation(incarnation.0.checked_add(rise)?) });
         }
         if self.stored.view.members.len() >= NODES {
             return None;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use slipgate_entity::OnlineId;
 
 use super::{Output, Scene};
-use crate::Now;
 use crate::moves::MoveId;
 use crate::stream::{self, StreamOutput};
+use crate::{Now, Rule};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Alarm {
@@ -118,6 +118,9 @@ impl Scene {
         let mut sends: Vec<StreamOutput> = Vec::new();
         // What was learnt from others goes out at once; else it is time to repeat.
         stream.tick(&speaker, now, &self.limits, &mut sends);
+        if !self.rules.keep(Rule::StreamsRepeat) {
+            sends.clear();
+        }
         stream.transmit(&speaker, now, &self.limits, &mut sends);
         if let Some(alarm) = stream.arm(&self.limits) {
             self.alarms.set(alarm, Alarm::Stream(sender, to));

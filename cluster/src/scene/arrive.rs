@@ -14,7 +14,7 @@ use crate::bounds::STAGED_BYTES;
 use crate::message::{Control, Image, Nonce, Prepare, Reserve};
 use crate::moves::{MoveId, Refusal};
 use crate::stream::Inbox;
-use crate::{Epoch, Now, Place, Record};
+use crate::{Epoch, Now, Place, Record, Rule};
 
 /// Room kept for an entity on its way in.
 #[derive(Clone, Debug)]
@@ -87,7 +87,8 @@ impl Scene {
     /// repeats it for as long as it matters.
     pub(super) fn prepare(&mut self, from: Place, prepare: Arc<Prepare>, now: Now, out: &mut Vec<Output>) {
         let (entity, label) = (prepare.entity, prepare.label);
-        if label.term() < self.view.term_of(entity.range()) {
+        let is_former = label.term() < self.view.term_of(entity.range());
+        if is_former && self.rules.keep(Rule::FormerCopiesAreIgnored) {
             // The source has yet to hear of the home's new term; what is staged here is told already.
             return;
         }
@@ -129,13 +130,17 @@ impl Scene {
         let repeat = Repeat::first(now, &self.limits);
         self.staged_bytes += bytes;
         self.staged.insert(entity, Staged { prepare: prepare.clone(), bytes, nonce: None, held, repeat });
+        if !self.rules.keep(Rule::ReadBeforeAsking) {
+            self.ask_unread(entity, now, out);
+        }
         out.push(Output::Decode { entity, prepare });
     }
 
     /// Whether this scene knows of a later change of the record than the one `label` is to make.
     fn knows_as_old(&self, entity: OnlineId, label: Epoch) -> bool {
-        self.live.get(&entity).is_some_and(|live| label <= live.epoch)
-            || self.gone.get(&entity).is_some_and(|tombstone| label <= tombstone.record.epoch)
+        let is_old = |known: Epoch| label <= known && self.rules.keep(Rule::OldCopiesAreRefused);
+        self.live.get(&entity).is_some_and(|live| is_old(live.epoch))
+            || self.gone.get(&entity).is_some_and(|tombstone| is_old(tombstone.record.epoch))
     }
 
     /// The shell has read the bytes, or could not.
@@ -155,6 +160,10 @@ impl Scene {
                 staged.nonce = Some(nonce);
                 staged.repeat = Repeat::first(now, &limits);
                 self.alarms.insert((staged.repeat.due, Alarm::Staged(entity)));
+                if !self.rules.keep(Rule::OnlyTheRecordHandsOver) {
+                    let record = Record::handed_to(self.me, label, staged.prepare.image.base);
+                    return self.take_over(entity, record, now, out);
+                }
                 self.ask_to_take_over(entity, out);
             }
             Err(reason) => {
@@ -163,6 +172,14 @@ impl Scene {
                 refuse(prepare.from.into(), &prepare, Refusal::Unreadable { reason }, out);
             }
         }
+    }
+
+    /// What [`Rule::ReadBeforeAsking`] is for never happening.
+    fn ask_unread(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
+        let nonce = Some(self.nonce());
+        let staged = self.staged.get_mut(&entity).expect("the caller holds a staged copy");
+        (staged.nonce, staged.repeat) = (nonce, Repeat::first(now, &self.limits));
+        self.ask_to_take_over(entity, out);
     }
 
     pub(super) fn ask_to_take_over(&self, entity: OnlineId, out: &mut Vec<Output>) {
@@ -187,7 +204,7 @@ impl Scene {
     /// A copy may lean on verdicts that are not known here yet: until they are, it would take late messages of the
     /// dead for new ones.
     fn knows_verdicts_of(&self, image: &Image) -> bool {
-        image.received.verdicts() <= self.verdicts.version()
+        image.received.verdicts() <= self.verdicts.version() || !self.rules.keep(Rule::VerdictsComeFirst)
     }
 
     pub(super) fn staged_tick(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
@@ -195,7 +212,9 @@ impl Scene {
         let Some(staged) = self.staged.get_mut(&entity).filter(|staged| staged.repeat.due <= now) else { return };
         staged.repeat.again(now, &limits);
         self.alarms.insert((staged.repeat.due, Alarm::Staged(entity)));
-        self.ask_to_take_over(entity, out);
+        if self.rules.keep(Rule::TargetRepeats) {
+            self.ask_to_take_over(entity, out);
+        }
     }
 
     /// The directory's word on a staged copy.
@@ -209,7 +228,7 @@ impl Scene {
     ) {
         let staged = self.staged.get(&entity).expect("the caller holds a staged copy");
         let label = staged.prepare.label;
-        if staged.nonce.is_none() || nonce != staged.nonce {
+        if staged.nonce.is_none() || nonce != staged.nonce && self.rules.keep(Rule::NoncesMatch) {
             return;
         }
         // The answer is younger than the copy, and dead is final: an id that was never given out is dead, too.
@@ -262,7 +281,7 @@ impl Scene {
             epoch: record.epoch,
             data: prepare.label,
             base: prepare.image.base,
-            inbox: Inbox::resume(received.clone()),
+            inbox: Inbox::resume(received.clone()).under(self.rules),
             outbox,
             spoken: Spoken::default(),
             missing: BTreeSet::new(),
@@ -287,7 +306,9 @@ impl Scene {
         for data in held.take() {
             self.apply(data, out);
         }
-        self.resume_sending(entity, now, out);
+        if self.rules.keep(Rule::WindowGoesOnAtTheTarget) {
+            self.resume_sending(entity, now, out);
+        }
     }
 
     fn drop_staged(&mut self, entity: OnlineId, out: &mut Vec<Output>) {

@@ -11,7 +11,7 @@ use super::talk::send;
 use super::{Destination, Output, Scene};
 use crate::claim::{Claim, Stake, Title};
 use crate::message::{Control, Nonce};
-use crate::{Now, Place, Port};
+use crate::{Now, Place, Port, Rule};
 
 impl Scene {
     /// The home of a range asks; with an older view than its own it is not known to be the home, and asks again.
@@ -23,7 +23,8 @@ impl Scene {
         out: &mut Vec<Output>,
     ) {
         let home = self.view.homes.get(&range).filter(|home| home.term == term);
-        if home.is_none_or(|home| from != (Place { session: home.session, port: Port::Directory })) {
+        let is_home = home.is_some_and(|home| from == Place { session: home.session, port: Port::Directory });
+        if !is_home && self.rules.keep(Rule::ClaimsAreForTheHome) {
             return;
         }
         let mut ids = self.known_ids(range, after).peekable();
@@ -48,16 +49,20 @@ impl Scene {
     /// All that is known of an entity: what it says stands or falls together.
     fn claim(&self, entity: OnlineId, now: Now, claims: &mut Vec<Claim>) {
         if let Some(live) = self.live.get(&entity) {
-            let stake = stake(live, |frozen| now >= frozen + self.limits.tombstone / 2);
+            let stake = if live.is_active() || self.rules.keep(Rule::TheFrozenAreClaimedAsSuch) {
+                stake(live, |frozen| now >= frozen + self.limits.tombstone / 2)
+            } else {
+                Stake::Active(title(live))
+            };
             claims.push(Claim { entity, label: live.identity.label.clone(), stake });
         }
-        if let Some(staged) = self.staged.get(&entity) {
+        if let Some(staged) = self.staged.get(&entity).filter(|_| self.rules.keep(Rule::CopiesAreClaimed)) {
             let (label, source) = (staged.prepare.label, staged.prepare.from);
             let nonce = staged.nonce.unwrap_or(Nonce(0));
             let name = staged.prepare.image.identity.label.clone();
             claims.push(Claim { entity, label: name, stake: Stake::Staged { label, source, nonce } });
         }
-        if let Some(tombstone) = self.gone.get(&entity) {
+        if let Some(tombstone) = self.gone.get(&entity).filter(|_| self.rules.keep(Rule::TheGoneAreClaimed)) {
             claims.push(Claim { entity, label: None, stake: Stake::Gone(tombstone.record) });
         }
     }
@@ -66,7 +71,7 @@ impl Scene {
 /// How the scene stands to an entity that lives here. Frozen since `is_late`: half as long as scenes remember who has left,
 /// for the others may answer later than this one.
 fn stake(live: &Live, is_late: impl Fn(Now) -> bool) -> Stake {
-    let title = Title { epoch: live.epoch, data: live.data, base: live.base };
+    let title = title(live);
     match &live.phase {
         Phase::Active | Phase::Reserving(_) => Stake::Active(title),
         Phase::Frozen(Frozen { leaving, at, .. })
@@ -75,6 +80,10 @@ fn stake(live: &Live, is_late: impl Fn(Now) -> bool) -> Stake {
         }
         Phase::Deciding(Deciding { why: Why::Despawn(_), .. }) => Stake::Despawning(title),
     }
+}
+
+fn title(live: &Live) -> Title {
+    Title { epoch: live.epoch, data: live.data, base: live.base }
 }
 
 /// Two rising sequences as one; what is in both comes once.

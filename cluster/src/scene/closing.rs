@@ -18,7 +18,7 @@ use super::talk::send;
 use super::{Destination, Orphan, Output, Scene};
 use crate::message::{Control, Sender};
 use crate::stream::{SendStream, StreamId};
-use crate::{Epoch, Now, Place};
+use crate::{Epoch, Now, Place, Rule};
 
 impl Scene {
     /// A stream of an active entity has been at rest for long enough.
@@ -27,7 +27,9 @@ impl Scene {
         let epoch = live.epoch;
         let Some(stream) = live.outbox.remove(&to) else { return };
         self.receivers.remove(to, stream.id());
-        self.leave(sender, epoch, stream);
+        if self.rules.keep(Rule::ClosedStreamsAreTold) {
+            self.leave(sender, epoch, stream);
+        }
     }
 
     /// The router goes on with a stream, by its own clock.
@@ -49,7 +51,8 @@ impl Scene {
         let Some(live) = self.live.get_mut(&sender) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
         self.receivers.remove(to, stream.id());
-        if stream.waiting() == 0 {
+        if stream.waiting() == 0 || !self.rules.keep(Rule::ClosedWindowsGoOn) {
+            self.waiting.take_sent(stream.load());
             live.outbox.remove(&to);
             return;
         }
@@ -94,7 +97,7 @@ impl Scene {
         if !stream.is_possible() {
             self.left_out += 1;
         } else if let Some(live) = self.live.get_mut(&entity) {
-            if !live.is_active() {
+            if !live.is_active() && self.rules.keep(Rule::OnlyTheActiveClose) {
                 return;
             }
             if live.inbox.close(sender, stream, &self.verdicts) {

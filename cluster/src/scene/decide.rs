@@ -9,13 +9,13 @@ use slipgate_entity::OnlineId;
 
 use super::leave::reject;
 use super::party::Asker;
-use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Phase, Repeat, Reserving, Why};
+use super::phase::{Deciding, Frozen, GiveUp, HeldMessages, Leaving, Live, Phase, Repeat, Reserving, Why};
 use super::settle::HandedOver;
 use super::talk::send;
 use super::{Answer, Departure, Destination, Event, Output, Scene, Ticket};
 use crate::message::{Control, Data, Message, Nonce, Prepare};
 use crate::moves::{MoveError, Outcome};
-use crate::{Now, Record};
+use crate::{Now, Record, Rule};
 
 /// An attempt to leave that the record has ended.
 struct Ended {
@@ -31,6 +31,9 @@ struct Ended {
 impl Scene {
     /// The source wants its frozen entity back: it asks the home, and waits for its word.
     pub(super) fn give_up(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
+        if !self.rules.keep(Rule::OnlyTheRecordGivesBack) {
+            return self.melt(entity, outcome, now, out);
+        }
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         let phase = std::mem::replace(&mut live.phase, Phase::Active);
         let Phase::Frozen(frozen) = phase else { panic!("expected {entity} to be frozen when its move is given up") };
@@ -47,7 +50,9 @@ impl Scene {
             // Game code asks once, and hears no answer: a move that has not stopped the entity yet ends.
             self.stay(entity, Outcome::Cancelled, now, out);
         }
-        if let Err(error) = self.is_free(entity) {
+        if let Err(error) = self.is_free(entity)
+            && self.rules.keep(Rule::DespawnsWaitForTheMove)
+        {
             return reject(ticket, error, out);
         }
         self.flush(out);
@@ -59,7 +64,16 @@ impl Scene {
         let nonce = self.nonce();
         let deciding =
             Deciding { why, nonce, held, deadline: now + self.limits.decide, repeat: Repeat::first(now, &self.limits) };
+        let is_taken_on_trust = match deciding.why {
+            Why::Despawn(_) => !self.rules.keep(Rule::DespawnsAskTheHome),
+            Why::GiveUp(_) => false,
+        };
         self.set_phase(entity, Phase::Deciding(deciding));
+        if is_taken_on_trust {
+            let Live { epoch, data, base, .. } = self.live[&entity];
+            let record = Record { owner: None, epoch: epoch.next(), data, lost: false, base };
+            return self.lose(entity, record, now, out);
+        }
         self.ask_to_decide(entity, out);
     }
 
@@ -67,8 +81,12 @@ impl Scene {
         let live = &self.live[&entity];
         let Phase::Deciding(deciding) = &live.phase else { return };
         let owner = match &deciding.why {
+            Why::GiveUp(_) if !self.rules.keep(Rule::GivingUpRaisesTheEpoch) => {
+                let query = Control::Query { entity, nonce: deciding.nonce };
+                return out.push(send(Destination::Home(entity), query));
+            }
             Why::GiveUp(_) => Some(self.me),
-            Why::Despawn(_) if self.is_outdated(entity) => {
+            Why::Despawn(_) if self.must_hear_first(entity) => {
                 // First the record of the home's present term, which may name somebody else.
                 let query = Control::Query { entity, nonce: deciding.nonce };
                 return out.push(send(Destination::Home(entity), query));
@@ -100,12 +118,17 @@ impl Scene {
     /// The directory's word on an entity that lives here.
     pub(super) fn live_record(&mut self, entity: OnlineId, record: Record, now: Now, out: &mut Vec<Output>) {
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
-        if record.epoch <= live.epoch {
+        let is_news =
+            record.epoch > live.epoch || record.epoch == live.epoch && !self.rules.keep(Rule::GivingUpRaisesTheEpoch);
+        if !is_news {
             return;
         }
         let still_ours = record.names(self.me) && record.data == live.data;
         if !still_ours {
             return self.lose(entity, record, now, out);
+        }
+        if !self.rules.keep(Rule::OwnersTakeUpEpochs) && record.epoch.term() > live.epoch.term() {
+            return;
         }
         live.epoch = record.epoch;
         if record.base > live.base {
@@ -196,7 +219,7 @@ impl Scene {
         out.push(Output::Remove { entity, why });
         // The copy that counted last may have said more than this one knows of.
         let outdated = record.lost || record.base > live.base;
-        if record.owner.is_none() && !moved {
+        if record.owner.is_none() && !moved && self.rules.keep(Rule::WindowsOutliveTheirSenders) {
             for mut stream in live.outbox.into_values() {
                 if outdated {
                     stream.fail();

@@ -23,7 +23,7 @@ use slipgate_entity::{OnlineId, Returned};
 use super::{Output, Scene};
 use crate::bounds::{WAITING_BYTES, WAITING_FIXED_BYTES};
 use crate::message::{Payload, Sender};
-use crate::{Limits, Now};
+use crate::{Limits, Now, Rule};
 
 /// What is said and not applied yet, oldest first.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ impl Scene {
 
     /// An entity is about to stop taking turns: what is said by it or to it goes on in streams.
     pub(super) fn leave_direct_path(&mut self, entity: OnlineId, now: Now, out: &mut Vec<Output>) {
-        if !self.has_said() {
+        if !self.has_said() || !self.rules.keep(Rule::DirectEndsBeforeTheFreeze) {
             return;
         }
         let said = std::mem::take(&mut self.direct.said);

@@ -13,7 +13,7 @@ use super::{Destination, Output, Scene};
 use crate::bounds::TOMBSTONES;
 use crate::message::Control;
 use crate::moves::MoveId;
-use crate::{Now, Record};
+use crate::{Now, Record, Rule};
 
 /// What the scene remembers of an entity that is gone.
 #[derive(Clone, Debug)]
@@ -76,6 +76,7 @@ impl Scene {
         let Some(tombstone) = self.gone.get(&entity).filter(|tombstone| tombstone.until == until) else { return };
         if let (Some(now), Some(id), Some(owner)) = (now, tombstone.handed_over, tombstone.record.owner)
             && !self.view.is_dead(owner.session)
+            && self.rules.keep(Rule::TombstonesAwaitTheTarget)
         {
             let (tombstone, nonce) = (tombstone.clone(), self.nonce());
             self.put_into_grave(entity, tombstone, now);

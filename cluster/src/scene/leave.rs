@@ -14,7 +14,7 @@ use crate::message::{Control, Image, Message, Prepare, Reserve};
 use crate::moves::{Cost, MoveError, MoveId, Outcome, Refusal, Step};
 use crate::schema::Parts;
 use crate::stream::{Received, SendStream};
-use crate::{Epoch, Now, Session};
+use crate::{Epoch, Now, Rule, Session};
 
 impl Scene {
     pub(super) fn migrate(&mut self, request: MoveRequest, now: Now, out: &mut Vec<Output>) {
@@ -60,7 +60,7 @@ impl Scene {
 
     /// Asks the target for room; or the home for the record, which must be of its present term before the copy can go.
     fn ask_to_leave(&mut self, entity: OnlineId, out: &mut Vec<Output>) {
-        if !self.is_outdated(entity) {
+        if !self.must_hear_first(entity) {
             return self.ask_for_room(entity, out);
         }
         let nonce = self.nonce();
@@ -78,7 +78,7 @@ impl Scene {
     pub(super) fn reserved(&mut self, entity: OnlineId, id: MoveId, label: Epoch, now: Now, out: &mut Vec<Output>) {
         let Some(live) = self.live.get(&entity) else { return };
         let Phase::Reserving(Reserving { leaving, .. }) = &live.phase else { return };
-        if leaving.id != id || leaving.label != label || self.is_outdated(entity) {
+        if leaving.id != id || leaving.label != label || self.must_hear_first(entity) {
             return;
         }
         let leavers = self.note_room(entity, leaving.asker);
@@ -120,9 +120,9 @@ impl Scene {
         let bytes = body.len() as u64 + table_bytes(live.inbox.received(), live.outbox.values());
         frozen.leaving.bytes = bytes;
         if bytes > bytes_max {
-            return self.melt(entity, Refusal::TooLarge { bytes, bytes_max }, now, out);
+            return self.melt(entity, Outcome::Refused(Refusal::TooLarge { bytes, bytes_max }), now, out);
         }
-        let image = Image {
+        let mut image = Image {
             identity: live.identity.clone(),
             body,
             received: live.inbox.received().clone(),
@@ -130,6 +130,12 @@ impl Scene {
             base: live.base,
             parked: live.parked.clone(),
         };
+        if !self.rules.keep(Rule::TableMoves) {
+            image.received = Received::default();
+        }
+        if !self.rules.keep(Rule::OutboxMoves) {
+            image.sending.clear();
+        }
         let Leaving { id, label, to, .. } = frozen.leaving;
         let prepare = Arc::new(Prepare { entity, id, from: me, label, image });
         frozen.prepare = Some(prepare.clone());
@@ -137,11 +143,11 @@ impl Scene {
     }
 
     /// A frozen entity has no copy that could go. Nothing has left this scene yet, so it simply goes on.
-    pub(super) fn melt(&mut self, entity: OnlineId, refusal: Refusal, now: Now, out: &mut Vec<Output>) {
+    pub(super) fn melt(&mut self, entity: OnlineId, outcome: Outcome, now: Now, out: &mut Vec<Output>) {
         let Phase::Frozen(frozen) = &self.live[&entity].phase else { panic!("expected {entity} to be frozen") };
         let (leaving, at) = (frozen.leaving.clone(), frozen.at);
         self.thaw(entity, now, out);
-        self.end_leaving(entity, &leaving, Outcome::Refused(refusal), now.since(at), now, out);
+        self.end_leaving(entity, &leaving, outcome, now.since(at), now, out);
     }
 
     pub(super) fn refused(
@@ -234,11 +240,12 @@ impl Scene {
             }
             Phase::Frozen(frozen) => {
                 frozen.repeat.again(now, &limits);
-                if let Some(prepare) = frozen.prepare.clone() {
+                let copy = frozen.prepare.clone().filter(|_| self.rules.keep(Rule::SourceRepeats));
+                if let Some(prepare) = copy {
                     let to = Destination::Place(frozen.leaving.to.into());
                     out.push(Output::Send { to, message: Message::Prepare(prepare) });
+                    out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
                 }
-                out.push(send(Destination::Home(entity), Control::Query { entity, nonce }));
             }
             Phase::Deciding(deciding) => {
                 deciding.repeat.again(now, &limits);

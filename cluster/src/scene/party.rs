@@ -33,7 +33,7 @@ use crate::bounds::COMPANIONS;
 use crate::message::{Control, Identity};
 use crate::moves::{MoveError, MoveId, NoCompany, Outcome, Refusal};
 use crate::schema::{Part, Parts};
-use crate::{Now, Own};
+use crate::{Now, Own, Rule};
 
 /// Who hears how an attempt ends, beside people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +166,9 @@ impl Scene {
         if let Some(member) = self.party_member(id, entity) {
             member.has_room = true;
         }
+        if !self.rules.keep(Rule::PartiesWaitForRoom) {
+            return vec![entity];
+        }
         let everybody = self.members_of(id);
         if everybody.iter().any(|member| self.is_in_the_way(id, *member)) { Vec::new() } else { everybody }
     }
@@ -189,7 +192,7 @@ impl Scene {
     fn is_in_the_way(&self, id: MoveId, entity: OnlineId) -> bool {
         let members = self.parties.get(&id).map_or(&[][..], |party| &party.members);
         let has_room = members.iter().any(|member| member.entity == entity && member.has_room);
-        !has_room || self.is_outdated(entity)
+        !has_room || self.must_hear_first(entity)
     }
 
     fn party_member(&mut self, id: MoveId, entity: OnlineId) -> Option<&mut Member> {

@@ -14,7 +14,7 @@ use crate::moves::{MoveId, Outcome};
 use crate::schema::Parts;
 use crate::stream::{Inbox, SendStream, Speaker, StreamId};
 use crate::time::Wait;
-use crate::{Epoch, Limits, Now, Own, Place};
+use crate::{Epoch, Limits, Now, Own, Place, Rules};
 
 /// An entity whose record names this scene, as far as the scene knows.
 #[derive(Clone, Debug)]
@@ -41,13 +41,13 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn spawned(identity: Identity) -> Self {
+    pub(super) fn spawned(identity: Identity, rules: Rules) -> Self {
         Self {
             identity,
             epoch: Epoch::FIRST,
             data: Epoch::FIRST,
             base: Epoch::ZERO,
-            inbox: Inbox::default(),
+            inbox: Inbox::default().under(rules),
             outbox: BTreeMap::new(),
             spoken: Spoken::default(),
             missing: BTreeSet::new(),

@@ -9,7 +9,7 @@ use crate::bounds::RECEIVERS_PER_ENTITY;
 use crate::budget::Load;
 use crate::message::{Control, Data, Message, Payload, Sender};
 use crate::stream::{Busy, End, Known, Open, Over, SendStream, Stopped, StreamId, StreamOutput, Verdict, Waiting};
-use crate::{Epoch, Now, Own, Place, Record};
+use crate::{Epoch, Now, Own, Place, Record, Rule};
 
 impl Scene {
     pub(super) fn data(&mut self, data: Data, out: &mut Vec<Output>) {
@@ -18,7 +18,7 @@ impl Scene {
             self.left_out += 1;
             return;
         }
-        if self.verdicts.is_dead(data.reply_to.session) {
+        if self.verdicts.is_dead(data.reply_to.session) && self.rules.keep(Rule::TheDeadAreNotHeard) {
             // It comes late. If its sender lives on elsewhere, it is said again from there.
             return;
         }
@@ -33,7 +33,13 @@ impl Scene {
         } else {
             return self.send_elsewhere(&data, out);
         };
-        if held.has_room(&data, &self.limits) && self.waiting.admit(entity, data.payload.len()) {
+        let has_room = held.has_room(&data, &self.limits) || !self.rules.keep(Rule::HeldIsBounded);
+        if has_room && self.waiting.admit(entity, data.payload.len()) {
+            if !self.rules.keep(Rule::HeldIsNotAcknowledged) {
+                let Data { stream, seq: upto, base, reply_to, .. } = data;
+                let (owner, epoch) = (self.me, Epoch::ZERO);
+                out.push(send(Destination::Place(reply_to), Control::Ack { entity, stream, upto, owner, epoch, base }));
+            }
             held.hold(data);
         } else {
             self.left_out += 1;
@@ -44,7 +50,7 @@ impl Scene {
     pub(super) fn apply(&mut self, data: Data, out: &mut Vec<Output>) {
         let entity = data.entity;
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
-        if data.base != live.base {
+        if data.base != live.base && self.rules.keep(Rule::NumbersCountFromOneReset) {
             return self.refuse_base(&data, out);
         }
         if live.parked.is_some() {
@@ -166,7 +172,9 @@ impl Scene {
             out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             return;
         }
-        if is_here && live.is_active() && live.outbox.get(&to).is_none_or(|stream| stream.waiting() == 0) {
+        let is_at_rest =
+            |stream: &SendStream| stream.waiting() == 0 || !self.rules.keep(Rule::DirectOnlyBesideEmptyWindows);
+        if is_here && live.is_active() && live.outbox.get(&to).is_none_or(is_at_rest) {
             if let Err(payload) = self.direct.say((entity, &mut live.spoken), to, payload, &self.limits) {
                 out.push(Output::Bounced { entity, to, payload, why: Returned::Busy });
             }
@@ -263,12 +271,13 @@ impl Scene {
     pub(super) fn stream_heard(&mut self, heard: StreamNews, now: Now, out: &mut Vec<Output>) {
         let to = heard.receiver;
         let Some(sender) = self.receivers.sender(to, heard.stream) else { return };
-        let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { return };
+        let may_hear = |live: &&mut Live| live.is_active() || !self.rules.keep(Rule::FrozenSendersAreDeaf);
+        let Some(live) = self.live.get_mut(&sender).filter(may_hear) else { return };
         let Some(stream) = live.outbox.get_mut(&to) else { return };
         match heard.told {
             // It counts from another reset: about numbers that are not these.
             Told::Applied { known: Known { base, .. }, .. } | Told::Stopped { base, .. }
-                if stream.base() != Some(base) =>
+                if stream.base() != Some(base) && self.rules.keep(Rule::AcksCountFromOneReset) =>
             {
                 return;
             }
@@ -286,7 +295,11 @@ impl Scene {
                 self.receivers.learn(to, Known { owner, epoch, base });
             }
             Told::Nothing => self.ask_home(to, now, out),
-            Told::Closed { by, .. } | Told::Stopped { by, .. } if !stream.leads_to(by) => return,
+            Told::Closed { by, .. } | Told::Stopped { by, .. }
+                if !stream.leads_to(by) && self.rules.keep(Rule::OnlyTheOwnerCloses) =>
+            {
+                return;
+            }
             Told::Closed { floor, .. } => return self.stream_closed(sender, to, floor, now, out),
             Told::Stopped { upto, failed, .. } => return self.stream_stopped(sender, to, (upto, failed), out),
         }
@@ -303,6 +316,7 @@ impl Scene {
             let Some(live) = self.live.get_mut(&sender).filter(|live| live.is_active()) else { continue };
             let Some(stream) = live.outbox.get_mut(&to) else { continue };
             match (stream.is_ended_by(record), Known::of(record)) {
+                (Some(End::Unknown), Some(_)) if !self.rules.keep(Rule::ResetsEndWindows) => {}
                 (Some(End::Unknown), Some(known)) => self.begin_stream_anew(sender, to, known, now, out),
                 (Some(end), _) => self.end_stream(sender, to, end, out),
                 (None, _) => {

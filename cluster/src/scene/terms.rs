@@ -18,7 +18,7 @@ use super::phase::Repeat;
 use super::talk::send;
 use super::{Destination, Output, Scene};
 use crate::message::Control;
-use crate::{Now, View};
+use crate::{Now, Rule, View};
 
 /// Entities whose record is of an earlier term than their home's; some have heard by now.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,11 @@ impl Scene {
     /// Whether the home of an entity that lives here has a record of a later term.
     pub(super) fn is_outdated(&self, entity: OnlineId) -> bool {
         self.live.get(&entity).is_some_and(|live| live.epoch.term() < self.view.term_of(entity.range()))
+    }
+
+    /// Whether an entity begins nothing that changes its record, before it has heard that of its home's present term.
+    pub(super) fn must_hear_first(&self, entity: OnlineId) -> bool {
+        self.is_outdated(entity) && self.rules.keep(Rule::NewsComesFirst)
     }
 
     /// An entity begins to live here: its range may have been passed on while it was spawned.

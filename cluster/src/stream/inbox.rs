@@ -7,7 +7,7 @@ use super::received::{Open, Over, Received, Stopped};
 use crate::budget::Load;
 use crate::message::{Data, Sender};
 use crate::view::Verdicts;
-use crate::{Epoch, Limits, Place};
+use crate::{Epoch, Limits, Place, Rule, Rules};
 
 /// What becomes of a message that came in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +36,19 @@ pub struct Inbox {
     received: Received,
     ahead: BTreeMap<(StreamId, u64), Data>,
     ahead_bytes: usize,
+    rules: Rules,
 }
 
 impl Inbox {
     /// An inbox that goes on where `received` ends.
     #[must_use]
     pub fn resume(received: Received) -> Self {
-        Self { received, ahead: BTreeMap::new(), ahead_bytes: 0 }
+        Self { received, ..Self::default() }
+    }
+
+    /// The same, keeping these rules alone.
+    pub(crate) fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// What was applied.
@@ -68,11 +74,12 @@ impl Inbox {
     pub fn accept(&mut self, data: Data, limits: &Limits, verdicts: &Verdicts) -> Verdict {
         match self.received.open_mut(data.sender) {
             Some(open) if open.stream == data.stream => {
-                if data.seq <= open.number || open.stopped.is_some() {
+                let is_repeat = data.seq <= open.number && self.rules.keep(Rule::RepeatsAreKnown);
+                if is_repeat || open.stopped.is_some() && self.rules.keep(Rule::StoppedStreamsStay) {
                     open.hear(&data);
                     return Verdict::Repeat;
                 }
-                if data.seq - 1 > open.number {
+                if data.seq - 1 > open.number && self.rules.keep(Rule::GapsAreWaitedFor) {
                     return self.wait(data, limits);
                 }
                 open.hear(&data);
@@ -89,14 +96,14 @@ impl Inbox {
 
     /// The first that is heard of a stream.
     fn begin(&mut self, data: Data, limits: &Limits, verdicts: &Verdicts) -> Verdict {
-        if let Some(over) = self.received.is_over(&data, verdicts) {
+        if let Some(over) = self.received.is_over(&data, verdicts, self.rules) {
             self.forget_ahead(data.stream);
             return Verdict::Over(over);
         }
         if data.seq == 0 {
             return Verdict::Repeat;
         }
-        if data.seq > 1 {
+        if data.seq > 1 && self.rules.keep(Rule::GapsAreWaitedFor) {
             return self.wait(data, limits);
         }
         if !self.received.has_room_for(data.sender) {
@@ -104,7 +111,7 @@ impl Inbox {
         }
         let Data { stream, reply_to, epoch, .. } = data;
         let open = Open { stream, number: 1, reply_to, epoch, stopped: None };
-        if let Some(former) = self.received.begin(data.sender, open, verdicts) {
+        if let Some(former) = self.received.begin(data.sender, open, verdicts, self.rules) {
             self.forget_ahead(former.stream);
         }
         self.apply(data)
@@ -120,7 +127,7 @@ impl Inbox {
             }
             return Verdict::Repeat;
         }
-        if let Some(over) = self.received.is_over(data, verdicts) {
+        if let Some(over) = self.received.is_over(data, verdicts, self.rules) {
             return Verdict::Over(over);
         }
         // A number ahead of a gap begins nothing: its sender repeats the first one.
@@ -129,7 +136,7 @@ impl Inbox {
         }
         let &Data { stream, reply_to, epoch, .. } = data;
         let open = Open { stream, number: 0, reply_to, epoch, stopped: Some(Stopped::Parked) };
-        self.received.begin(data.sender, open, verdicts);
+        self.received.begin(data.sender, open, verdicts, self.rules);
         Verdict::Repeat
     }
 
@@ -161,7 +168,8 @@ impl Inbox {
 
     fn wait(&mut self, data: Data, limits: &Limits) -> Verdict {
         let bytes = self.ahead_bytes + data.payload.len();
-        if self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes {
+        let is_full = self.ahead.len() >= limits.held_messages || bytes > limits.held_bytes;
+        if is_full && self.rules.keep(Rule::HeldIsBounded) {
             return Verdict::NoRoom;
         }
         if self.ahead.insert((data.stream, data.seq), data).is_none() {
@@ -202,7 +210,7 @@ impl Inbox {
     /// There are new verdicts, or they are new to the entity. What waits of streams that have not begun goes: nobody
     /// looks for their senders, and those that live say it again.
     pub fn sweep(&mut self, verdicts: &Verdicts) {
-        self.received.sweep(verdicts);
+        self.received.sweep(verdicts, self.rules);
         if self.ahead.is_empty() {
             return;
         }

@@ -23,7 +23,7 @@ use super::StreamId;
 use crate::bounds::{FLOORS_PER_SESSION, NUMBER_MAX, STREAMS_PER_ENTITY};
 use crate::message::{Data, Sender};
 use crate::view::Verdicts;
-use crate::{Epoch, Place, Port, Session};
+use crate::{Epoch, Place, Port, Rule, Rules, Session};
 
 /// What an entity has applied, per sender, and which streams are over. Part of its state: it moves with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,18 +193,20 @@ impl Received {
     }
 
     /// Whether a message of a stream that is not open comes too late to open it.
-    pub(super) fn is_over(&mut self, data: &Data, verdicts: &Verdicts) -> Option<Over> {
+    pub(super) fn is_over(&mut self, data: &Data, verdicts: &Verdicts, rules: Rules) -> Option<Over> {
         let (sender, stream) = (data.sender, data.stream);
-        if verdicts.is_dead(stream.opened_at.session) {
+        if verdicts.is_dead(stream.opened_at.session) && rules.keep(Rule::StreamsOfTheDeadAreOver) {
             self.lean_on(verdicts);
             return Some(Over { floor: 0, doubt: true });
         }
-        if let Some(floor) = self.floor_of(stream).filter(|floor| stream.generation <= floor.closed) {
+        let is_below = |floor: &Floor| stream.generation <= floor.closed && rules.keep(Rule::OverIsOver);
+        if let Some(floor) = self.floor_of(stream).filter(is_below) {
             return Some(Over { floor: floor.closed, doubt: stream.generation <= floor.buried });
         }
         let latest = self.open.get(&sender)?;
         let is_earlier = data.epoch < latest.epoch
             || stream.opened_at == latest.stream.opened_at && stream.generation < latest.stream.generation;
+        let is_earlier = is_earlier && rules.keep(Rule::EarlierStreamsAreOver);
         if is_earlier && self.has_room(stream.opened_at) {
             self.raise(stream);
         }
@@ -241,9 +243,9 @@ impl Received {
     }
 
     /// A sender begins a stream: the one before is over.
-    pub(super) fn begin(&mut self, sender: Sender, open: Open, verdicts: &Verdicts) -> Option<Open> {
+    pub(super) fn begin(&mut self, sender: Sender, open: Open, verdicts: &Verdicts, rules: Rules) -> Option<Open> {
         let former = self.open.insert(sender, open);
-        if let Some(former) = former {
+        if let Some(former) = former.filter(|_| rules.keep(Rule::TheNextEndsTheLast)) {
             self.end(former.stream, verdicts);
         }
         former
@@ -274,10 +276,11 @@ impl Received {
 
     /// What was over in sessions that are dead needs no floor: the verdict is one, for whoever knows of it.
     /// Returns the senders that died with their sessions, as tools do.
-    pub(super) fn sweep(&mut self, verdicts: &Verdicts) -> Vec<Open> {
+    pub(super) fn sweep(&mut self, verdicts: &Verdicts, rules: Rules) -> Vec<Open> {
         let gone = self.open.extract_if(.., |sender, open| {
             let Sender::Tool(session) = sender else { return false };
-            verdicts.is_dead(*session) && verdicts.is_dead(open.stream.opened_at.session)
+            let is_over = verdicts.is_dead(*session) && verdicts.is_dead(open.stream.opened_at.session);
+            is_over && rules.keep(Rule::ToolsAreSweptOut)
         });
         let gone: Vec<_> = gone.map(|(_, open)| open).collect();
         let floors = self.floors();

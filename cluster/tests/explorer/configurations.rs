@@ -1,6 +1,5 @@
 //! What is explored: in every run of the tests, and when somebody takes the time.
 
-use super::mutant::Mutant;
 use super::plan::Plan;
 
 /// One entity: moves there and back or on to a third scene, given up or not; the home with the source, with the
@@ -288,33 +287,5 @@ pub(crate) fn wide_homes() -> Vec<Plan> {
             .deaths(&[2])
             .moves(1)
             .messages(1),
-    ]
-}
-
-/// Each rule switched off, in a plan that needs it, and a part of what must be found.
-pub(crate) fn mutants() -> Vec<(Mutant, Plan, &'static str)> {
-    let plan = || Plan::new("a mutant", &[1, 2], 3).moves(1).messages(1).late();
-    let home = || plan().heirs(&[4]).deaths(&[3]);
-    let with_target = || Plan::new("a mutant", &[1, 2], 2).heirs(&[1]).deaths(&[2]).moves(1).messages(1).late();
-    vec![
-        (Mutant::TableLeftBehind, plan(), "twice, or out of order"),
-        (Mutant::OutboxLeftBehind, plan().friend(1, 3, 1), "of its messages applied"),
-        (Mutant::AcknowledgesWhatItHolds, plan(), "acknowledged and not in the copy that counts"),
-        (Mutant::TakesOverByItself, plan(), "is active at"),
-        (Mutant::ResumesByItself, plan(), "is active at"),
-        (Mutant::AnyNonceWillDo, plan().messages(0).moves(3).forgets(1), "is active at"),
-        (Mutant::EpochDoesNotCount, plan(), "is the owner and has no copy"),
-        (Mutant::DespawnsByItself, plan().despawn(), "is the owner and has no copy"),
-        (Mutant::RouterNeverRepeats, plan(), "waits for answers"),
-        (Mutant::TargetAsksOnce, plan(), "at rest the record is"),
-        (Mutant::NobodyIsSentenced, plan().deaths(&[1]), "at rest the record is"),
-        (Mutant::FirstClaimDecides, home(), "is active at"),
-        (Mutant::GoneIsNotClaimed, home(), "is lost, though"),
-        (Mutant::StagedIsNotClaimed, home(), "is lost, though"),
-        (Mutant::LeavingIsClaimedAsActive, with_target(), "acknowledged and not in the copy that counts"),
-        (Mutant::TermsStay, home(), "is active at"),
-        (Mutant::FormerHomeIsBelieved, home(), "no rest"),
-        (Mutant::OldCopiesAreStaged, home(), "is lost, though"),
-        (Mutant::LegacyIsEmpty, plan().heirs(&[4]).retires(&[3]), "is active at"),
     ]
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use slipgate_cluster::view::{Home, Member, ScenePlacement};
-use slipgate_cluster::{NodeName, Session, View};
+use slipgate_cluster::{NodeName, Rule, Session, View};
 use slipgate_entity::RangeId;
 
-use super::mutant::Mutant;
 use super::plan::{Plan, session};
 
 /// Something that the manager does; each makes a new view.
@@ -100,7 +99,7 @@ fn pass_homes(view: &mut View, plan: &Plan) {
     let leaves = |home: &Home| !view.takes_homes(home.session);
     let pass = |home: &Home| {
         let passed = home.passed_to(heir)?;
-        Some(if plan.mutant == Mutant::TermsStay { Home { term: home.term, ..passed } } else { passed })
+        Some(if plan.rules.keep(Rule::TermsRise) { passed } else { Home { term: home.term, ..passed } })
     };
     let passed: Vec<_> = view.homes.values().filter(|home| leaves(home)).filter_map(pass).collect();
     view.homes.extend(passed.into_iter().map(|home| (home.range, home)));

@@ -12,7 +12,6 @@ use slipgate_entity::OnlineId;
 use super::body::speech;
 use super::canon::{LATE_US, TICK_US};
 use super::cue::{Cue, Effects};
-use super::mutant::Mutant;
 use super::plan::Plan;
 
 /// A home.
@@ -21,17 +20,13 @@ pub(crate) struct Home {
     pub(crate) directory: Directory,
     pub(crate) now: Now,
     me: Place,
-    /// Every scene of the plan.
-    pub(crate) scenes: Vec<Place>,
-    mutant: Mutant,
 }
 
 impl Home {
     pub(crate) fn new(plan: &Plan, me: Place, view: Arc<View>) -> Self {
-        let mut directory = Directory::new(me.session).without_witness();
+        let mut directory = Directory::new(me.session).without_witness().under(plan.rules);
         directory.handle(directory::Input::View(view), Now(1), &mut Vec::new());
-        let scenes = (0..plan.scenes.len()).map(|scene| plan.own(scene).into()).collect();
-        Self { directory, now: Now(1), me, scenes, mutant: plan.mutant }
+        Self { directory, now: Now(1), me }
     }
 
     pub(crate) fn register(&mut self, entity: OnlineId, owner: Own) {
@@ -43,11 +38,8 @@ impl Home {
         let mut out = Vec::new();
         let input = match cue.clone() {
             Cue::Hear(Envelope { from, message: Message::Control(control), .. }) => {
-                let mutant = self.mutant;
-                let control = mutant.asked(self, from, control, &mut out);
                 directory::Input::Heard { from, control }
             }
-            Cue::View(_) if self.mutant == Mutant::NobodyIsSentenced => return Effects::default(),
             Cue::View(view) => directory::Input::View(view),
             Cue::Tick => {
                 self.now.0 += TICK_US;
@@ -97,13 +89,12 @@ pub(crate) struct Desk {
     ears: Vec<Place>,
     /// By number.
     pub(crate) fates: BTreeMap<u8, Fate>,
-    mutant: Mutant,
 }
 
 impl Desk {
     pub(crate) fn new(plan: &Plan, me: Place) -> Self {
-        let router = Router::new(me, plan.limits());
-        Self { router, now: Now(1), me, ears: plan.ears(), fates: BTreeMap::new(), mutant: plan.mutant }
+        let router = Router::new(me, plan.limits()).under(plan.rules);
+        Self { router, now: Now(1), me, ears: plan.ears(), fates: BTreeMap::new() }
     }
 
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
@@ -120,7 +111,6 @@ impl Desk {
                 router::Input::Send(vec![ToSend { ticket, entity, payload: speech(number, tell) }])
             }
             Cue::Adopt(orphans) => router::Input::Adopt(orphans),
-            Cue::Tick if self.mutant == Mutant::RouterNeverRepeats => return Effects::default(),
             Cue::Tick => {
                 self.now.0 += TICK_US;
                 router::Input::Tick

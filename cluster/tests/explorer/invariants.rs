@@ -80,6 +80,9 @@ impl<'a> Sights<'a> {
         if record.base > Epoch::ZERO && !self.plan.may_reset() {
             return Err(format!("no scene has died, but the streams are reset: {record:?}"));
         }
+        if record.lost && !self.plan.may_lose() {
+            return Err(format!("no scene has died, but the entity is lost: {record:?}"));
+        }
         for (scene, here) in active {
             if !record.names(scene.me) || here.data != record.data || here.epoch > record.epoch {
                 return Err(format!("{:?} is active at {:?}, but the record is {record:?}", scene.me, here.epoch));
@@ -175,6 +178,28 @@ impl<'a> Sights<'a> {
         Ok(())
     }
 
+    /// Whatever an entity was told, it tells on: also when it is despawned before that is acknowledged.
+    fn told_on(&self, index: usize) -> Result<(), String> {
+        let (Some(receiver), Some(tool)) = (self.counted(index), self.tool) else { return Ok(()) };
+        if self.plan.may_reset() || self.plan.stumbles_at.is_some() {
+            return Ok(());
+        }
+        for (other, sender) in self.plan.entities().into_iter().enumerate() {
+            if self.record(other).is_none_or(|record| record.lost) {
+                continue;
+            }
+            let lines = self.plan.says.iter().zip(&tool.fates);
+            let told = lines.filter(|(line, fate)| {
+                line.to == other && line.tell == Some(index) && matches!(fate, Some(Fate::Applied(_)))
+            });
+            let (told, heard) = (told.count(), receiver.body.heard.get(&Sender::Entity(sender)).map_or(0, Vec::len));
+            if heard < told {
+                return Err(format!("{sender} was told {told} to tell on, and {heard} of those are heard"));
+            }
+        }
+        Ok(())
+    }
+
     /// What must have come about once faults have ceased and nothing moves any more.
     pub(crate) fn check_at_rest(&self, safe: u8) -> Result<(), String> {
         self.check()?;
@@ -184,6 +209,7 @@ impl<'a> Sights<'a> {
             if record.lost && safe & 1 << index != 0 {
                 return Err(format!("{entity} is lost, though its owner has not died: {holders:?}"));
             }
+            self.told_on(index)?;
             match record.owner {
                 Some(owner) if holders == [(owner, Stand::Active)] => {}
                 None if holders.is_empty() => {}

@@ -1,179 +1,139 @@
 //! Rules switched off, one at a time: an explorer that finds nothing wrong then proves nothing.
 //!
-//! The machines stay as they are; what they hear and say is bent on the way.
+//! Each with a small cluster that needs it, and with what must be found. Where two rules keep one promise, each of
+//! which suffices, both are switched off.
 
-use slipgate_cluster::claim::Stake;
-use slipgate_cluster::directory;
-use slipgate_cluster::legacy::Legacy;
-use slipgate_cluster::message::{Control, Data, Message, Prepare};
-use slipgate_cluster::scene::{Input, Route};
-use slipgate_cluster::stream::Received;
-use slipgate_cluster::{Envelope, Epoch, Place, Record};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::cue::Effects;
-use super::desks::Home;
-use super::stage::Stage;
+use slipgate_cluster::{Rule, Rules};
 
-/// The rule that is switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mutant {
-    None,
-    /// The table of what was applied does not move with the entity.
-    TableLeftBehind,
-    /// What an entity has sent does not move with it.
-    OutboxLeftBehind,
-    /// A scene acknowledges what it only holds.
-    AcknowledgesWhatItHolds,
-    /// The target takes over without the home's word.
-    TakesOverByItself,
-    /// The source takes its entity back without the home's word.
-    ResumesByItself,
-    /// A staged copy takes the answer to any question for its own, also to an older copy's.
-    AnyNonceWillDo,
-    /// The home looks at the owner alone, not at the epoch.
-    EpochDoesNotCount,
-    /// A despawn does not ask the home.
-    DespawnsByItself,
-    /// The router sends nothing twice.
-    RouterNeverRepeats,
-    /// The target asks the home to name it only when a copy comes in.
-    TargetAsksOnce,
-    /// Views reach no home.
-    NobodyIsSentenced,
-    /// A home that is rebuilt decides by the first scene's claims alone.
-    FirstClaimDecides,
-    /// Scenes do not claim that an entity has left them.
-    GoneIsNotClaimed,
-    /// Scenes do not claim copies that wait.
-    StagedIsNotClaimed,
-    /// Scenes claim whoever is frozen as active.
-    LeavingIsClaimedAsActive,
-    /// The next home of a range is in the same term.
-    TermsStay,
-    /// Scenes take a former home's word for the present one's.
-    FormerHomeIsBelieved,
-    /// Scenes stage copies under labels of a former term.
-    OldCopiesAreStaged,
-    /// A home that retires hands an empty page over.
-    LegacyIsEmpty,
+use super::plan::Plan;
+use super::search::Search;
+use super::story;
+
+/// Rules that are switched off together.
+pub(crate) struct Mutant {
+    rules: &'static [Rule],
+    plan: Plan,
+    /// A part of what must be found.
+    fault: &'static str,
 }
 
 impl Mutant {
-    /// A scene is about to hear something. Returns what it hears instead.
-    pub(crate) fn hears(self, stage: &mut Stage, message: Message, effects: &mut Effects) -> Message {
-        match (self, message) {
-            (Self::AcknowledgesWhatItHolds, Message::Data(data)) => {
-                acknowledge_if_held(stage, &data, effects);
-                Message::Data(data)
-            }
-            (Self::FormerHomeIsBelieved, Message::Control(Control::RecordIs { entity, mut record, nonce })) => {
-                let term = stage.view.term_of(entity.range());
-                if record.epoch.term() < term {
-                    record = record.in_term(term);
-                }
-                Message::Control(Control::RecordIs { entity, record, nonce })
-            }
-            (Self::OldCopiesAreStaged, Message::Prepare(prepare)) => {
-                let term = stage.view.term_of(prepare.entity.range());
-                let label = if prepare.label.term() < term { Epoch::new(term, 1) } else { prepare.label };
-                Message::Prepare(Prepare { label, ..Prepare::clone(&prepare) }.into())
-            }
-            (_, message) => message,
-        }
+    /// Whether a part of a rule's name says so.
+    pub(crate) fn is_named(&self, wanted: &str) -> bool {
+        self.names().iter().any(|name| name.contains(wanted))
     }
 
-    /// A scene is about to say something. Returns what it says instead, if anything.
-    pub(crate) fn says(self, stage: &mut Stage, message: Message, effects: &mut Effects) -> Option<Message> {
-        match (self, message) {
-            (Self::TableLeftBehind, Message::Prepare(prepare)) => {
-                let mut prepare = Prepare::clone(&prepare);
-                prepare.image.received = Received::default();
-                Some(Message::Prepare(prepare.into()))
-            }
-            (Self::OutboxLeftBehind, Message::Prepare(prepare)) => {
-                let mut prepare = Prepare::clone(&prepare);
-                prepare.image.sending.clear();
-                Some(Message::Prepare(prepare.into()))
-            }
-            (_, Message::Control(Control::Claims { range, term, after, mut claims, more })) => {
-                claims.retain(|claim| match claim.stake {
-                    Stake::Gone(_) => self != Self::GoneIsNotClaimed,
-                    Stake::Staged { .. } => self != Self::StagedIsNotClaimed,
-                    Stake::Active(_) | Stake::Leaving { .. } | Stake::Despawning(_) => true,
-                });
-                for claim in &mut claims {
-                    if let (Self::LeavingIsClaimedAsActive, Stake::Leaving { title, .. }) = (self, &claim.stake) {
-                        claim.stake = Stake::Active(*title);
-                    }
-                }
-                Some(Message::Control(Control::Claims { range, term, after, claims, more }))
-            }
-            (_, Message::Control(Control::Cas { entity, owner, epoch, new, nonce })) => {
-                let me = stage.scene.me();
-                if self == Self::TargetAsksOnce && owner != me && stage.prompted {
-                    return None;
-                }
-                let taken_on_trust = if owner != me {
-                    Self::TakesOverByItself
-                } else if new.owner == Some(me) {
-                    Self::ResumesByItself
-                } else {
-                    Self::DespawnsByItself
-                };
-                if self != taken_on_trust {
-                    return Some(Message::Control(Control::Cas { entity, owner, epoch, new, nonce }));
-                }
-                let nonce = stage.nonces.get(&entity).map(|latest| latest.0);
-                let message = Message::Control(Control::RecordIs { entity, record: new, nonce });
-                stage.step(Input::Heard { from: me.into(), message }, effects);
-                None
-            }
-            (_, message) => Some(message),
-        }
+    /// What the rules are called.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| format!("{rule:?}")).collect()
     }
 
-    /// A home is about to hear something. Returns what it hears instead.
-    pub(crate) fn asked(
-        self,
-        home: &mut Home,
-        from: Place,
-        control: Control,
-        out: &mut Vec<directory::Output>,
-    ) -> Control {
-        match (self, control) {
-            (Self::FirstClaimDecides, Control::Claims { range, term, after, claims, more }) => {
-                let first = Control::Claims { range, term, after, claims, more };
-                let input = directory::Input::Heard { from, control: first.clone() };
-                home.directory.handle(input, home.now, out);
-                for &other in home.scenes.iter().filter(|&&place| place != from) {
-                    let control = Control::Claims { range, term, after, claims: Vec::new(), more: false };
-                    home.directory.handle(directory::Input::Heard { from: other, control }, home.now, out);
-                }
-                first
-            }
-            (Self::EpochDoesNotCount, Control::Cas { entity, owner, epoch, new, nonce }) => {
-                let Some(Record { owner: Some(_), epoch: latest, data, .. }) = home.directory.record(entity) else {
-                    return Control::Cas { entity, owner, epoch, new, nonce };
-                };
-                let data = if new.data == new.epoch { latest.next() } else { data };
-                let new = Record { epoch: latest.next(), data, ..new };
-                Control::Cas { entity, owner, epoch: latest, new, nonce }
-            }
-            (Self::LegacyIsEmpty, Control::Bequest { range, term, after, legacy: Legacy::Page { more, .. } }) => {
-                let legacy = Legacy::Page { records: Vec::new(), more, absent_is_lost: false };
-                Control::Bequest { range, term, after, legacy }
-            }
-            (_, control) => control,
+    /// Demands that the breach is found, and for the reason that the rule is for. Returns a row for `docs/explored.md`.
+    ///
+    /// # Errors
+    ///
+    /// What was found in its place, if anything.
+    pub(crate) fn hunt(&self) -> Result<String, String> {
+        let Self { rules, plan, fault } = self;
+        let plan = plan.clone().under(Rules::without(rules));
+        let mut search = Search::new(&plan);
+        let report = catch_unwind(AssertUnwindSafe(|| search.run(STATES_MAX))).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            text.unwrap_or("a panic without a text").to_owned()
+        });
+        let (found, states, play) = match report {
+            Ok(report) => match &report.violation {
+                Some(violation) => (violation.fault.clone(), report.states, story::tell(&mut search, violation)),
+                None => return Err(format!("{rules:?} is not found in {} states", report.states)),
+            },
+            // A machine has noticed itself.
+            Err(panic) => (panic, search.states(), String::new()),
+        };
+        if found.contains(fault) {
+            return Ok(format!("{rules:?}: {states} states: {found}"));
         }
+        Err(format!("{rules:?} is found in {states} states for another reason than {fault:?}: {found}\n{play}"))
     }
 }
 
-fn acknowledge_if_held(stage: &Stage, data: &Data, effects: &mut Effects) {
-    let Some(stand) = stage.scene.stand(data.entity) else { return };
-    if stage.scene.route(data.entity) == Route::Hold {
-        let (owner, epoch) = (stage.scene.me(), stand.epoch);
-        let (entity, stream, upto, base) = (data.entity, data.stream, data.seq, data.base);
-        let message = Message::Control(Control::Ack { entity, stream, upto, owner, epoch, base });
-        effects.says.push(Envelope { from: owner.into(), to: data.reply_to, message });
-    }
+/// States within which each is to be found.
+const STATES_MAX: usize = 300_000;
+
+/// All that are hunted here.
+pub(crate) fn mutants() -> Vec<Mutant> {
+    let plan = || Plan::new("a mutant", &[1, 2], 3).moves(1).messages(1).late();
+    let quiet = || plan().messages(0);
+    let home = || plan().heirs(&[4]).deaths(&[3]);
+    let with_target = || Plan::new("a mutant", &[1, 2], 2).heirs(&[1]).deaths(&[2]).moves(1).messages(1).late();
+    let with_source = || Plan::new("a mutant", &[1, 2], 1).heirs(&[2]).deaths(&[1]).moves(1).messages(2);
+    let overlapping = || {
+        let node_2_again = Plan::new("a mutant", &[1, 2, 12], 3).joins(&[12]).overlaps();
+        node_2_again.deaths(&[2, 3]).heirs(&[4]).moves(1)
+    };
+    let two_friends = || Plan::new("a mutant", &[1, 2], 3).friend(1, 3, 1).friend(1, 3, 1).idles().late();
+    let closing = || Plan::new("a mutant", &[1, 2], 3).moves(1).messages(2).idles();
+    let mutant = |rules, plan, fault| Mutant { rules, plan, fault };
+    use Rule::*;
+    vec![
+        mutant(&[TableMoves], plan(), "twice, or out of order"),
+        mutant(&[OutboxMoves], plan().friend(1, 3, 1), "of its messages applied"),
+        mutant(&[HeldIsNotAcknowledged], plan(), "acknowledged and not in the copy that counts"),
+        mutant(&[OnlyTheRecordGivesBack], plan(), "is active at"),
+        mutant(&[GivingUpRaisesTheEpoch], plan(), "is active at"),
+        mutant(&[OnlyTheRecordHandsOver], plan(), "is active at"),
+        mutant(&[NoncesMatch], quiet().moves(3).forgets(1), "is active at"),
+        mutant(&[OldCopiesAreRefused, NoncesMatch], quiet().moves(3), "is active at"),
+        mutant(&[TargetRepeats], plan(), "at rest the record is"),
+        mutant(&[WindowGoesOnAtTheTarget], plan().friend(1, 3, 1), "to tell on"),
+        mutant(&[PartiesWaitForRoom], plan().friend(0, 3, 0).together(), "freeze"),
+        mutant(&[OwnersTakeUpEpochs], home(), "at rest the record is"),
+        mutant(&[DespawnsAskTheHome], plan().despawn(), "is the owner and has no copy"),
+        mutant(&[EpochsAreCompared], plan(), "is the owner and has no copy"),
+        mutant(&[TheDeadAreNotNamed], plan().deaths(&[2]), "at rest the record is"),
+        mutant(&[TheDeadAreBuried], plan().deaths(&[1]), "at rest the record is"),
+        mutant(&[BurialsRaiseTheEpoch], plan().deaths(&[1]), "waits for answers"),
+        mutant(&[IncompleteHomesAreSilent], home(), "is lost"),
+        mutant(&[TermsRise], home(), "is active at"),
+        mutant(&[RecordsBeginTheTerm], home(), "at rest the record is"),
+        mutant(&[FormerHomesAreIgnored], home(), "is the owner and has no copy"),
+        mutant(&[ClaimsAreForTheHome], home(), "is the owner and has no copy"),
+        mutant(&[EverybodyIsHeard], home(), "is lost"),
+        mutant(&[FormerLivesAreOver], overlapping(), "is active at"),
+        mutant(&[TheGoneAreClaimed], home(), "is lost"),
+        mutant(&[CopiesAreClaimed], home(), "is lost"),
+        mutant(&[TheFrozenAreClaimedAsSuch], with_target(), "acknowledged and not in the copy that counts"),
+        mutant(&[TheDeadStayDead], home().despawn(), "is lost"),
+        mutant(&[WhoWasHandedItWins], home(), "is lost"),
+        mutant(&[UnheardTargetsCastDoubt], with_target(), "acknowledged and not in the copy that counts"),
+        mutant(&[LateClaimsCastDoubt], home().despawn().forgets(2), "is answered dead, but"),
+        mutant(&[TombstonesAwaitTheTarget], home().forgets(1), "is lost"),
+        mutant(&[LegaciesAreWhole], plan().heirs(&[4]).retires(&[3]), "is active at"),
+        mutant(&[RepeatsAreKnown], plan(), "twice, or out of order"),
+        mutant(&[GapsAreWaitedFor], plan().messages(2), "is left out"),
+        mutant(&[StreamsRepeat], plan(), "waits for answers"),
+        mutant(&[OverIsOver], closing(), "twice, or out of order"),
+        mutant(&[StreamsOfTheDeadAreOver], closing().deaths(&[9]), "rows are kept for streams"),
+        mutant(&[OnlyTheActiveClose], closing(), "rows are kept for streams"),
+        mutant(&[OnlyEmptyWindowsClose], plan().friend(1, 3, 1).despawn().idles(), "to tell on"),
+        mutant(&[EarlierStreamsAreOver, TheNextEndsTheLast], closing(), "twice, or out of order"),
+        mutant(
+            &[VerdictsComeFirst],
+            Plan::new("a mutant", &[1, 2], 3).moves(3).messages(1).deaths(&[9]),
+            "twice, or out of order",
+        ),
+        mutant(
+            &[VerdictsComeFirst, TheDeadAreNotHeard],
+            closing().messages(1).late().deaths(&[9]),
+            "twice, or out of order",
+        ),
+        mutant(&[ClosedWindowsGoOn], two_friends(), "of its messages applied"),
+        mutant(&[ClosedStreamsAreTold], closing().friend(1, 3, 1), "rows are kept for streams"),
+        mutant(&[WindowsOutliveTheirSenders], plan().friend(1, 3, 1).despawn(), "to tell on"),
+        mutant(&[ToolsAreSweptOut], closing().deaths(&[9]), "rows are kept for streams"),
+        mutant(&[NumbersCountFromOneReset], with_source().messages(2), "twice, or out of order"),
+        mutant(&[StoppedStreamsStay], plan().messages(2).stumbles_at(1), "is answered parked, and applied"),
+        mutant(&[DirectOnlyBesideEmptyWindows], plan().friend(0, 3, 2), "a gap"),
+    ]
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use slipgate_cluster::message::{Control, Message};
 use slipgate_cluster::scene::OnPanic;
-use slipgate_cluster::{Envelope, Limits, Own, Place, Port, Session};
+use slipgate_cluster::{Envelope, Limits, Own, Place, Port, Rules, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 
 use super::canon::{FORGET_US, LATE_US, TICK_US};
-use super::mutant::Mutant;
 
 /// A cluster, and everything that may happen in it; in any order, at any time.
 #[derive(Clone, Debug)]
@@ -49,10 +48,12 @@ pub(crate) struct Plan {
     pub(crate) retires: Vec<u16>,
     /// Nodes that may join later; with their scenes they are not there at first.
     pub(crate) joins: Vec<u16>,
+    /// Whether a second life may begin before the first is over: cut off, it may run on until its lease ends.
+    pub(crate) overlaps: bool,
     /// Who becomes the home of what a home leaves: the first of these that can.
     pub(crate) heirs: Vec<u16>,
-    /// The rule that is switched off.
-    pub(crate) mutant: Mutant,
+    /// The rules that the machines keep.
+    pub(crate) rules: Rules,
 }
 
 /// Where an entity begins.
@@ -96,8 +97,9 @@ impl Plan {
             deaths: Vec::new(),
             retires: Vec::new(),
             joins: Vec::new(),
+            overlaps: false,
             heirs: Vec::new(),
-            mutant: Mutant::None,
+            rules: Rules::default(),
         }
     }
 
@@ -107,11 +109,12 @@ impl Plan {
         self
     }
 
-    /// A second entity, in scene `scene` with its home on node `home`, that the tool talks to as well: it is told
+    /// One more entity, in scene `scene` with its home on node `home`, that the tool talks to as well: it is told
     /// `count` things, and tells each to the first.
     pub(crate) fn friend(mut self, scene: usize, home: u16, count: usize) -> Self {
+        let to = self.entities.len();
         self.entities.push(Start { scene, home });
-        self.says.extend(vec![Line { to: 1, tell: Some(0) }; count]);
+        self.says.extend(vec![Line { to, tell: Some(0) }; count]);
         self
     }
 
@@ -169,12 +172,16 @@ impl Plan {
         Self { joins: nodes.to_vec(), ..self }
     }
 
+    pub(crate) fn overlaps(self) -> Self {
+        Self { overlaps: true, ..self }
+    }
+
     pub(crate) fn heirs(self, nodes: &[u16]) -> Self {
         Self { heirs: nodes.to_vec(), ..self }
     }
 
-    pub(crate) fn without(self, mutant: Mutant) -> Self {
-        Self { mutant, ..self }
+    pub(crate) fn under(self, rules: Rules) -> Self {
+        Self { rules, ..self }
     }
 
     /// Whether the network carries this at all.
@@ -236,6 +243,11 @@ impl Plan {
     /// Whether a copy may be revived that has missed something: where a home dies, and a scene with what it knows.
     pub(crate) fn may_reset(&self) -> bool {
         !self.heirs.is_empty() && self.deaths.iter().any(|node| self.scenes.contains(node))
+    }
+
+    /// Whether an entity may be lost: with a scene, or where nobody remembers any more that it is dead.
+    pub(crate) fn may_lose(&self) -> bool {
+        self.forgets > 0 || self.deaths.iter().any(|node| self.scenes.contains(node))
     }
 
     /// Spans that the explorer can tell apart; see [`canon`](super::canon).

@@ -96,6 +96,11 @@ impl Search {
         }
     }
 
+    /// States that were seen.
+    pub(crate) fn states(&self) -> usize {
+        self.parents.len()
+    }
+
     fn expand(&mut self, id: u32, world: &World, next: &mut Vec<(u32, World)>) -> Option<Violation> {
         for step in world.steps(&mut self.ensemble) {
             let mut after = world.clone();

@@ -15,7 +15,6 @@ use uuid::Uuid;
 use super::body::Body;
 use super::canon::{FORGET_US, LATE_US, TICK_US};
 use super::cue::{Cue, Effects};
-use super::mutant::Mutant;
 use super::plan::Plan;
 
 /// A scene with its bodies.
@@ -25,8 +24,6 @@ pub(crate) struct Stage {
     /// Where a question to a home may come.
     ears: Vec<Place>,
     may_reset: bool,
-    /// The cluster as it was last told.
-    pub(crate) view: Arc<View>,
     pub(crate) now: Now,
     pub(crate) bodies: BTreeMap<OnlineId, Body>,
     /// Those that are parked.
@@ -39,9 +36,6 @@ pub(crate) struct Stage {
     pub(crate) nonces: BTreeMap<OnlineId, (Nonce, u64)>,
     /// Requests that have had their answer.
     pub(crate) answers: BTreeMap<Ticket, &'static str>,
-    /// Whether what happens is no message.
-    pub(crate) prompted: bool,
-    pub(crate) mutant: Mutant,
 }
 
 impl Stage {
@@ -53,11 +47,11 @@ impl Stage {
             schema,
             limits: plan.limits(),
             on_panic: plan.on_panic,
-        });
-        scene.handle(Input::View(view.clone()), Now(1), &mut Vec::new());
+        })
+        .under(plan.rules);
+        scene.handle(Input::View(view), Now(1), &mut Vec::new());
         Self {
             scene,
-            view,
             ears: plan.ears(),
             may_reset: plan.may_reset(),
             now: Now(1),
@@ -67,8 +61,6 @@ impl Stage {
             aside: BTreeMap::new(),
             nonces: BTreeMap::new(),
             answers: BTreeMap::new(),
-            prompted: false,
-            mutant: plan.mutant,
         }
     }
 
@@ -89,24 +81,16 @@ impl Stage {
 
     pub(crate) fn play(&mut self, cue: &Cue) -> Effects {
         let mut effects = Effects::default();
-        self.prompted = !matches!(cue, Cue::Hear(_));
         let input = match cue.clone() {
             Cue::Hear(Envelope { from, message, .. }) => {
                 let message = self.with_own_nonce(message);
-                let mutant = self.mutant;
-                let message = mutant.hears(self, message, &mut effects);
                 Input::Heard { from, message }
             }
             Cue::Tick => self.wait(TICK_US),
             Cue::Late => self.wait(LATE_US),
             Cue::Forget => self.wait(FORGET_US),
             Cue::PeerLost(session) => Input::PeerLost(session),
-            Cue::View(view) => {
-                if view.version > self.view.version {
-                    self.view = view.clone();
-                }
-                Input::View(view)
-            }
+            Cue::View(view) => Input::View(view),
             Cue::Migrate { number, entity, to, with } => {
                 let id = |member: usize| MoveId(Uuid::from_u128((member << 8) as u128 | u128::from(number)));
                 let companion = |(entity, member)| Companion {
@@ -226,10 +210,7 @@ impl Stage {
             }
             message @ (Message::Data(_) | Message::Manager(_) | Message::Tool(_)) => message,
         };
-        let mutant = self.mutant;
-        if let Some(message) = mutant.says(self, message, effects) {
-            effects.says.extend(to.into_iter().map(|to| Envelope { from: me.into(), to, message: message.clone() }));
-        }
+        effects.says.extend(to.into_iter().map(|to| Envelope { from: me.into(), to, message: message.clone() }));
     }
 
     /// A nonce matters where a staged copy asks; elsewhere the machine never looks at it again.
@@ -260,8 +241,7 @@ impl Stage {
     /// The latest copy's nonce as the machine gave it out; any other is none that it waits for.
     fn with_own_nonce(&self, mut message: Message) -> Message {
         if let Message::Control(Control::RecordIs { entity, nonce: Some(nonce), .. }) = &mut message {
-            let any = self.mutant == Mutant::AnyNonceWillDo;
-            let latest = self.nonces.get(entity).filter(|latest| any || (nonce.0 > 0 && latest.1 == nonce.0));
+            let latest = self.nonces.get(entity).filter(|latest| nonce.0 > 0 && latest.1 == nonce.0);
             *nonce = latest.map_or(Nonce(0), |latest| latest.0);
         }
         message

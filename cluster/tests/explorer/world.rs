@@ -133,7 +133,7 @@ impl World {
                 ensemble.prompts((slot, actor), self.script.digest(), |ensemble| self.prompts(ensemble, slot));
             steps.extend(prompts.iter().map(|&cue| Step::Play(slot, cue)));
         }
-        let Plan { deaths, retires, joins, .. } = &ensemble.plan;
+        let Plan { deaths, retires, joins, overlaps, .. } = &ensemble.plan;
         let Script { deeds, .. } = self.script;
         let is_there = |node: u16| !joins.contains(&node) || deeds.contains(Deed::Join(node));
         for &node in deaths.iter().filter(|&&node| is_there(node)) {
@@ -144,8 +144,8 @@ impl World {
             }
         }
         let retires = retires.iter().filter(|&&node| !self.script.is_dead(node)).map(|&node| Deed::Retire(node));
-        // A second life begins once the first is over, whether that was noticed or not.
-        let may_join = |node: u16| node < 10 || self.script.is_dead(node % 10);
+        // A second life begins once the first is over, whether that was noticed or not; or while it is only cut off.
+        let may_join = |node: u16| node < 10 || *overlaps || self.script.is_dead(node % 10);
         let joins = joins.iter().filter(|&&node| may_join(node)).map(|&node| Deed::Join(node));
         steps.extend(retires.chain(joins).filter(|&deed| !deeds.contains(deed)).map(Step::Manage));
         steps
@@ -271,8 +271,13 @@ impl World {
         }
     }
 
-    /// The manager declares everybody dead who is.
+    /// The manager declares everybody dead who is; the lease of whoever was replaced is over.
     pub(crate) fn judge(&mut self, ensemble: &Ensemble) {
+        let joined = |node: &&u16| **node > 10 && self.script.deeds.contains(Deed::Join(**node));
+        let replaced: Vec<_> = ensemble.plan.joins.iter().filter(joined).map(|node| node % 10).collect();
+        for node in replaced.into_iter().filter(|&node| !self.script.is_dead(node)).collect::<Vec<_>>() {
+            self.die(ensemble, node);
+        }
         for node in self.dead_nodes(ensemble) {
             if !self.script.deeds.contains(Deed::Declare(node)) {
                 self.script.deeds = self.script.deeds.and(Deed::Declare(node));

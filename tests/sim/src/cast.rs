@@ -126,7 +126,8 @@ impl Cast for Walkers {
     fn open(cluster: &mut Cluster, life: LifeIndex, me: Own, capacity: u32) -> Stage {
         let schema: Schema = [(TypeName("walker".into()), 1, 1)].into_iter().collect();
         let limits = cluster.plan.limits.clone();
-        Stage::new(life, Settings { me, capacity, schema, limits, on_panic: OnPanic::Park })
+        let settings = Settings { me, capacity, schema, limits, on_panic: OnPanic::Park };
+        Stage::new(life, settings, cluster.plan.rules())
     }
 
     fn tick(cluster: &mut Cluster, stage: usize) {

@@ -9,10 +9,11 @@ use slipgate_cluster::manager::Ticket;
 use slipgate_cluster::member::{Member, Welcome};
 use slipgate_cluster::range::RangeStock;
 use slipgate_cluster::router::Router;
-use slipgate_cluster::{Limits, Now, Place, Port, Session};
+use slipgate_cluster::{Now, Place, Port, Session};
 use slipgate_entity::{OnlineId, RangeId, SceneId};
 
 use crate::network::NodeIndex;
+use crate::plan::Plan;
 
 /// Index of a life among all lives of the cluster.
 pub(crate) type LifeIndex = usize;
@@ -68,15 +69,16 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    pub(crate) fn new(node: NodeIndex, welcome: Welcome, limits: Limits, seed: u64) -> Self {
-        let session = welcome.session;
+    pub(crate) fn new(node: NodeIndex, welcome: Welcome, plan: &Plan, seed: u64) -> Self {
+        let (session, rules) = (welcome.session, plan.rules());
+        let router = Router::new(Place { session, port: Port::Router(0) }, plan.limits.clone());
         Self {
             session,
             node,
-            member: Member::new(welcome),
-            directory: Directory::new(session).with_page(PAGE),
-            stock: RangeStock::new(session, seed),
-            router: Router::new(Place { session, port: Port::Router(0) }, limits),
+            member: Member::new(welcome).under(rules),
+            directory: Directory::new(session).with_page(PAGE).under(rules),
+            stock: RangeStock::new(session, seed).under(rules),
+            router: router.under(rules),
             adopted: 0,
             is_retiring: false,
             is_gone: false,

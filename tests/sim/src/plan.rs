@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use slipgate_cluster::Limits;
 use slipgate_cluster::manager::Waits;
+use slipgate_cluster::{Limits, Rules};
 
 use crate::dice::Dice;
 use crate::mutant::Mutant;
@@ -61,6 +61,11 @@ pub(crate) enum Mischief {
 }
 
 impl Plan {
+    /// The rules that the machines keep.
+    pub(crate) fn rules(&self) -> Rules {
+        self.mutant.map_or(Rules::default(), Mutant::rules)
+    }
+
     pub(crate) fn drawn(seed: u64) -> Self {
         let mut dice = Dice::new(seed ^ 0x5117_9a7e_5117_9a7e);
         let mut one_of = |values: &[u64]| *dice.pick(values).expect("there are values");

@@ -17,11 +17,6 @@ use crate::walker::{Speech, Walker};
 impl Cluster {
     /// A message for a scene; its turn may end with it.
     pub(crate) fn tell_scene_of(&mut self, stage: usize, from: Place, message: Message) {
-        if let Message::Data(data) = &message
-            && self.is(Mutant::AcknowledgesWhatItHolds)
-        {
-            self.acknowledge_if_held(stage, data);
-        }
         let heard = match &message {
             Message::Data(data) if self.runs(stage, data.entity) => Some((data.entity, data.stream, data.seq)),
             Message::Data(_) | Message::Control(_) | Message::Prepare(_) | Message::Manager(_) | Message::Tool(_) => {

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use slipgate_cluster::Now;
 use slipgate_cluster::manager::{Input, Manager, Output, Stored, Ticket, Waits, Write};
+use slipgate_cluster::{Now, Rules};
 
 use crate::dice::Dice;
 use crate::mutant::Mutant;
@@ -61,7 +61,8 @@ impl Seat {
 
     /// A manager goes on from what is on disk.
     pub(crate) fn open(&mut self, now: Now) {
-        self.manager = Some(Manager::load(self.disk.clone(), self.waits, now));
+        let rules = self.mutant.map_or(Rules::default(), Mutant::rules);
+        self.manager = Some(Manager::load(self.disk.clone(), self.waits, now).under(rules));
         self.last_tick = now;
     }
 
@@ -106,8 +107,7 @@ impl Seat {
                 // Ticks that lie far apart tell that the process was stopped.
                 let slept = now.since(self.last_tick);
                 self.last_tick = now;
-                let notices = self.mutant != Some(Mutant::ForgetsThatItSlept);
-                if notices && u128::from(slept) > self.waits.margin.as_micros() {
+                if u128::from(slept) > self.waits.margin.as_micros() {
                     manager.handle(Input::Slept, now, &mut orders);
                 }
             }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use slipgate_cluster::Own;
 use slipgate_cluster::scene::{Input, Route, Scene, Settings};
+use slipgate_cluster::{Own, Rules};
 use slipgate_entity::OnlineId;
 
 use crate::cast::Staged;
@@ -31,9 +31,9 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn new(life: LifeIndex, settings: Settings) -> Self {
+    pub(crate) fn new(life: LifeIndex, settings: Settings, rules: Rules) -> Self {
         Self {
-            scene: Scene::new(settings),
+            scene: Scene::new(settings).under(rules),
             life,
             bodies: BTreeMap::new(),
             aside: BTreeMap::new(),

@@ -15,7 +15,6 @@ use crate::cast::{Cast, Staged};
 use crate::cluster::{Cluster, SEAT};
 use crate::invariants::{bounded_memory, progress_after_faults};
 use crate::life::{Doing, Life, LifeIndex};
-use crate::mutant::Mutant;
 use crate::network::{Load, NodeIndex};
 use crate::walker::Speech;
 
@@ -30,9 +29,7 @@ impl<C: Cast> Cluster<C> {
             self.tell_stock(life, range::Input::Tick);
         }
         self.tell_directory(life, directory::Input::Tick);
-        if !self.is(Mutant::NeverSendsAgain) {
-            self.tell_router(life, router::Input::Tick);
-        }
+        self.tell_router(life, router::Input::Tick);
         C::tick_life(self, life);
         for stage in 0..self.stages.len() {
             if self.stages[stage].life() == life {
@@ -63,7 +60,7 @@ impl<C: Cast> Cluster<C> {
                 let lease = std::time::Duration::from_millis(lease_ms);
                 let seed = self.dice.roll();
                 let welcome = Welcome { session, view, lease, asked };
-                self.begin(Life::new(to, welcome, self.plan.limits.clone(), seed));
+                self.begin(Life::new(to, welcome, &self.plan, seed));
                 if to == SEAT {
                     self.tell_seat_of_links();
                 }
@@ -272,7 +269,6 @@ impl<C: Cast> Cluster<C> {
     fn tell_directory_all(&mut self, life: LifeIndex, input: Option<directory::Input>) {
         let (mut out, mut may_change) = (Vec::new(), false);
         let now = self.clock(self.lives[life].node);
-        let input = input.map(|input| self.bend(life, input));
         let at = &mut self.lives[life];
         let view = at.member.view();
         if view.version > at.directory_view {

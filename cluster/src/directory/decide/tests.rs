@@ -52,6 +52,7 @@ fn decide(claims: &[(u16, Stake)], dead: &[u16], silent: &[u16]) -> Decision {
     let claims: Vec<_> = claims.iter().map(|(node, stake)| (own(*node), stake.clone())).collect();
     let inquiry = Inquiry {
         term: 1,
+        rules: Rules::default(),
         claims: &claims,
         is_dead: |session: Session| dead.contains(&session.node.0),
         is_heard: |own: Own| !silent.contains(&own.session.node.0),
@@ -215,7 +216,13 @@ fn an_older_owner_never_wins_against_a_later_one_that_has_died() {
 fn a_later_term_is_above_every_count_of_an_earlier_one() {
     let rebuilt = Title { epoch: Epoch::new(1, 2), data: at(3), base: Epoch::ZERO };
     let claims = [(own(S), Stake::Active(title(900, 900))), (own(T), Stake::Active(rebuilt))];
-    let inquiry = Inquiry { term: 2, claims: &claims, is_dead: |_: Session| false, is_heard: |_: Own| true };
+    let inquiry = Inquiry {
+        term: 2,
+        rules: Rules::default(),
+        claims: &claims,
+        is_dead: |_: Session| false,
+        is_heard: |_: Own| true,
+    };
     let record = inquiry.decide().record;
     assert_eq!((record.owner, record.epoch, record.data), (Some(own(T)), Epoch::new(2, 0), at(3)));
 }
