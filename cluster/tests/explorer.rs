@@ -34,7 +34,7 @@ mod explorer {
 }
 
 use explorer::configurations::{
-    closings, ends, friends, handovers, homes, moves, panics, parties, restarts, wide, wide_homes,
+    closings, ends, friends, handovers, homes, moves, panics, parties, restarts, senders, wide, wide_homes,
 };
 use explorer::mutant::mutants;
 use explorer::plan::Plan;
@@ -58,6 +58,11 @@ fn an_entity_that_is_despawned_or_whose_node_dies_is_answered_for() {
 #[test]
 fn what_an_entity_tells_another_arrives_once_and_in_order_wherever_both_go() {
     explore(friends(), &["adopted", "told on", "lost"]);
+}
+
+#[test]
+fn what_two_senders_say_arrives_once_and_in_order_of_each() {
+    explore(senders(), &["adopted", "handed on", "redirected", "told on", "lost"]);
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(crate) fn ends() -> Vec<Plan> {
         Plan::new("a move, a message, both nodes die", &[1, 2], 3).moves(1).messages(1).late().deaths(&[1, 2]),
         Plan::new("2 moves, a message, a node dies, no give-up", &[1, 2], 3).moves(2).messages(1).deaths(&[2]),
         Plan::new("3 scenes, 2 moves, a node dies", &[1, 2, 3], 4).moves(2).late().deaths(&[2]),
+        Plan::new("2 moves, both nodes die", &[1, 2], 3).moves(2).late().deaths(&[1, 2]),
+        Plan::new("3 moves, a node dies, no give-up", &[1, 2], 3).moves(3).deaths(&[2]),
     ]
 }
 
@@ -40,6 +42,17 @@ pub(crate) fn friends() -> Vec<Plan> {
         Plan::new("friends, a move, 2 messages, no give-up", &[1, 2], 3).friend(0, 3, 2).moves(1),
         Plan::new("friends, a move, a despawn, no give-up", &[1, 2], 1).friend(0, 1, 1).moves(1).despawn(),
         Plan::new("friends, a move, a node dies", &[1, 2], 3).friend(1, 3, 1).moves(1).late().deaths(&[1]),
+    ]
+}
+
+/// Two senders to one entity: the tool, and another entity that the tool talks to as well.
+pub(crate) fn senders() -> Vec<Plan> {
+    let two = |name| Plan::new(name, &[1, 2], 3).messages(1);
+    vec![
+        two("2 senders, a move, no give-up").friend(1, 3, 1).moves(1),
+        two("2 senders in one scene, a move, no give-up").friend(0, 3, 1).moves(1),
+        two("2 senders, a despawn").friend(1, 3, 1).despawn().late(),
+        two("2 senders, a node dies").friend(1, 3, 1).deaths(&[2]).late(),
     ]
 }
 
@@ -68,6 +81,11 @@ pub(crate) fn closings() -> Vec<Plan> {
         Plan::new("streams close, a move, 2 messages", &[1, 2], 3).moves(1).messages(2).late().idles(),
         Plan::new("streams close, friends, 2 messages", &[1, 2], 3).friend(1, 3, 2).late().idles(),
         Plan::new("streams close, friends, a move, a message", &[1, 2], 3).friend(1, 3, 1).moves(1).late().idles(),
+        Plan::new("streams close, two friends of one scene tell a third", &[1, 2], 3)
+            .friend(1, 3, 1)
+            .friend(1, 3, 1)
+            .idles()
+            .late(),
         Plan::new("streams close, friends, a despawn", &[1, 2], 3).friend(1, 3, 1).despawn().late().idles(),
         Plan::new("streams close, a message, a move, a despawn", &[1, 2], 3).messages(1).moves(1).despawn().idles(),
         Plan::new("streams close, friends, 2 messages, a node dies", &[1, 2], 3)
@@ -132,6 +150,8 @@ pub(crate) fn homes() -> Vec<Plan> {
             .moves(1)
             .late(),
         Plan::new("the home dies, then the next, a move", &[1, 2], 3).heirs(&[4, 1]).deaths(&[3, 4]).moves(1).late(),
+        apart("the home dies, streams close, 2 messages").messages(2).idles(),
+        apart("the home dies, friends set out together, no give-up").friend(0, 3, 0).together().moves(1),
         apart("the home dies, the source dies, a move, a message, no give-up").deaths(&[1, 3]).moves(1).messages(1),
         apart("the home dies, the target dies, a move, a message, no give-up").deaths(&[2, 3]).moves(1).messages(1),
         apart("the home dies, the target dies, 2 moves, no give-up").deaths(&[2, 3]).moves(2),
@@ -172,6 +192,11 @@ pub(crate) fn restarts() -> Vec<Plan> {
     let home = |name| Plan::new(name, &[1, 2], 3).joins(&[13]).deaths(&[3]);
     let source = |name| Plan::new(name, &[1, 2, 11], 1).joins(&[11]).deaths(&[1]);
     vec![
+        target("the target's node starts again while it runs, and the home dies, a move", 3)
+            .overlaps()
+            .deaths(&[2, 3])
+            .heirs(&[4])
+            .moves(1),
         target("the target's node starts again, a move, a message", 3).moves(1).messages(1).late(),
         target("the target's node starts again, 2 moves", 3).moves(2).late(),
         target("the target's node starts again, with the home, a move", 2).heirs(&[12, 1]).moves(1).late(),
@@ -194,6 +219,8 @@ pub(crate) fn handovers() -> Vec<Plan> {
         apart("the home is handed over or dies, a move").deaths(&[3]).moves(1).late(),
         apart("the home is handed over, a scene joins, a move, no give-up").heirs(&[1]).joins(&[2]).moves(1),
         apart("the home is handed over, the next dies, a move, no give-up").heirs(&[4, 1]).deaths(&[4]).moves(1),
+        apart("the home is handed over, streams close, 2 messages").messages(2).idles(),
+        apart("the home is handed over, a handler panics, 2 messages").messages(2).stumbles_at(1),
         apart("the home is handed over twice, a despawn").heirs(&[4, 1]).retires(&[3, 4]).despawn(),
         Plan::new("the home is handed over or dies with the source, a move", &[1, 2], 1)
             .heirs(&[2])
@@ -240,6 +267,16 @@ pub(crate) fn wide() -> Vec<Plan> {
         Plan::new("3 scenes, 2 moves, a message, a node dies", &[1, 2, 3], 4).moves(2).messages(1).late().deaths(&[2]),
         Plan::new("friends, a move, 2 messages", &[1, 2], 3).friend(0, 3, 2).moves(1).late(),
         Plan::new("friends, 2 moves, a message, no give-up", &[1, 2], 1).friend(0, 1, 1).moves(2),
+        Plan::new("2 senders, a move", &[1, 2], 3).messages(1).friend(1, 3, 1).moves(1).late(),
+        Plan::new("2 senders, a move, a node dies, no give-up", &[1, 2], 3)
+            .messages(1)
+            .friend(1, 3, 1)
+            .moves(1)
+            .deaths(&[2]),
+        Plan::new("2 senders, 2 moves, no give-up", &[1, 2], 3).messages(1).friend(1, 3, 1).moves(2),
+        Plan::new("2 moves, a message, both nodes die, no give-up", &[1, 2], 3).moves(2).messages(1).deaths(&[1, 2]),
+        Plan::new("3 moves, a message, a node dies, no give-up", &[1, 2], 3).moves(3).messages(1).deaths(&[2]),
+        Plan::new("4 scenes, 2 moves", &[1, 2, 3, 4], 5).moves(2).late(),
     ]
 }
 
@@ -278,6 +315,13 @@ pub(crate) fn wide_homes() -> Vec<Plan> {
             .heirs(&[2])
             .deaths(&[1])
             .moves(3),
+        apart("the home dies, streams close, a message, a move, no give-up").deaths(&[3]).messages(1).moves(1).idles(),
+        apart("the home is handed over, streams close, a message, a move, no give-up")
+            .retires(&[3])
+            .messages(1)
+            .moves(1)
+            .idles(),
+        apart("the home dies, 2 senders, a move, no give-up").deaths(&[3]).messages(1).friend(1, 3, 1).moves(1),
         apart("the home is handed over, a move, a message").retires(&[3]).moves(1).messages(1).late(),
         apart("the home is handed over, 2 moves").retires(&[3]).moves(2).late(),
         apart("the home is handed over twice, a move, no give-up").heirs(&[4, 1]).retires(&[3, 4]).moves(1),
