@@ -90,7 +90,7 @@ const ENTITY_IMPORTS: [(&str, &[&str]); 5] = [
     ("toml", &["parse", "serde", "std"]),
 ];
 
-/// With it the rules of the protocol can be switched off (`cluster::rule`): for tests, and for the simulator.
+/// With it the rules of the protocol can be switched off (`cluster::rule`): for tests alone.
 const RULE_SWITCHES: &str = "rule-switches";
 
 /// What the check needs to know of a `Cargo.toml`.
@@ -211,7 +211,6 @@ fn switches_of_rules_in_what_is_shipped_are_caught() {
     let passed_on = "[features]\nbreak = ['slipgate-cluster/rule-switches']";
     assert_eq!(check(&[forge("slipgate-actors", passed_on)]), caught);
     assert_eq!(check(&[forge("slipgate-actors", &asks("dev-dependencies"))]), []);
-    assert_eq!(check(&[forge("slipgate-sim", &asks("dependencies"))]), []);
 }
 
 #[test]
@@ -230,7 +229,7 @@ fn check(manifests: &[Manifest]) -> Vec<Violation> {
         };
         for import in &manifest.imports {
             let has_switches = import.features.iter().any(|feature| feature == RULE_SWITCHES);
-            if has_switches && import.kind == Kind::Shipped && manifest.name != "slipgate-sim" {
+            if has_switches && import.kind == Kind::Shipped {
                 violations.push(Violation::Switches { name: name() });
             }
             if is_ours(&import.package) {

@@ -138,7 +138,6 @@ impl Directory {
     }
 
     /// The same, keeping these rules alone.
-    #[cfg(feature = "rule-switches")]
     #[must_use]
     pub fn under(self, rules: Rules) -> Self {
         Self { rules, ..self }

@@ -169,7 +169,6 @@ impl Manager {
     }
 
     /// The same, keeping these rules alone.
-    #[cfg(feature = "rule-switches")]
     #[must_use]
     pub fn under(self, rules: Rules) -> Self {
         Self { rules, ..self }

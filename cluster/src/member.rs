@@ -93,7 +93,6 @@ impl Member {
     }
 
     /// The same, keeping these rules alone.
-    #[cfg(feature = "rule-switches")]
     #[must_use]
     pub fn under(self, rules: Rules) -> Self {
         Self { rules, ..self }

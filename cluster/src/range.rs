@@ -135,7 +135,6 @@ impl RangeStock {
     }
 
     /// The same, keeping these rules alone.
-    #[cfg(feature = "rule-switches")]
     #[must_use]
     pub fn under(self, rules: Rules) -> Self {
         Self { rules, ..self }

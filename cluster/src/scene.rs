@@ -213,7 +213,6 @@ impl Scene {
     }
 
     /// The same, keeping these rules alone.
-    #[cfg(feature = "rule-switches")]
     #[must_use]
     pub fn under(self, rules: Rules) -> Self {
         Self { rules, ..self }

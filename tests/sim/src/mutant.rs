@@ -2,7 +2,7 @@
 //!
 //! Those that machines keep are switched off inside them; those that their shells keep are broken here.
 
-use slipgate_cluster::{Rule, Rules};
+use slipgate_cluster::Rules;
 
 use crate::cast::Cast;
 use crate::cluster::Cluster;
@@ -20,8 +20,8 @@ pub enum Mutant {
     ForgetsOnTheMove,
     /// A node tells nobody of its global entities.
     KeepsGlobalsToItself,
-    /// The machines do not keep these rules: one, or two of which each suffices.
-    Without(&'static [Rule]),
+    /// The machines keep these rules alone: all but one, or but two of which each suffices.
+    Only(Rules),
 }
 
 impl Mutant {
@@ -33,7 +33,7 @@ impl Mutant {
             | Self::LosesDisk
             | Self::ForgetsOnTheMove
             | Self::KeepsGlobalsToItself => Rules::default(),
-            Self::Without(rules) => Rules::without(rules),
+            Self::Only(rules) => rules,
         }
     }
 }
