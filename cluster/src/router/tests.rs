@@ -8,7 +8,7 @@ use slipgate_entity::{RangeId, SceneId};
 
 use super::*;
 use crate::view::Home;
-use crate::{Epoch, Port, Record, Session};
+use crate::{Epoch, Own, Port, Record, Session};
 
 fn me() -> Place {
     Place { session: Session::new(1, 1), port: Port::Router(0) }
