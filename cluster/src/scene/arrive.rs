@@ -303,9 +303,7 @@ impl Scene {
         }
         self.sweep_if_new(entity, now);
         self.acknowledge_all(entity);
-        for data in held.take() {
-            self.apply(data, out);
-        }
+        self.apply_held(held.take(), out);
         if self.rules.keep(Rule::WindowGoesOnAtTheTarget) {
             self.resume_sending(entity, now, out);
         }

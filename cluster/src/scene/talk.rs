@@ -18,8 +18,7 @@ impl Scene {
             self.left_out += 1;
             return;
         }
-        if self.verdicts.is_dead(data.reply_to.session) && self.rules.keep(Rule::TheDeadAreNotHeard) {
-            // It comes late. If its sender lives on elsewhere, it is said again from there.
+        if self.is_late(&data) {
             return;
         }
         let held = if let Some(live) = self.live.get_mut(&entity) {
@@ -46,8 +45,23 @@ impl Scene {
         }
     }
 
+    /// Whether a message was said in a session that is dead. If its sender lives on elsewhere, it is said again from there.
+    fn is_late(&self, data: &Data) -> bool {
+        self.verdicts.is_dead(data.reply_to.session) && self.rules.keep(Rule::TheDeadAreNotHeard)
+    }
+
+    /// What waited for an entity that begins to take turns now, in order. A message may have become late while it waited:
+    /// who has a stream open here was looked through before.
+    pub(super) fn apply_held(&mut self, held: Vec<Data>, out: &mut Vec<Output>) {
+        for data in held {
+            if !self.is_late(&data) {
+                self.apply(data, out);
+            }
+        }
+    }
+
     /// The rule for an active entity: the next number is applied, and what was waiting behind it.
-    pub(super) fn apply(&mut self, data: Data, out: &mut Vec<Output>) {
+    fn apply(&mut self, data: Data, out: &mut Vec<Output>) {
         let entity = data.entity;
         let live = self.live.get_mut(&entity).expect("the caller holds a live entity");
         if data.base != live.base && self.rules.keep(Rule::NumbersCountFromOneReset) {

@@ -5,6 +5,9 @@
 //! stream of it: lost, the stream is over; alive, it is followed to its owner, and asked whether the stream is still its
 //! own, as the router that it was left to may have died; dead, that router is given time to close it first.
 //!
+//! What the dead said is not taken after their verdict, be it late on its way or held here meanwhile: it would open a stream
+//! that nobody looks for, or pass for a word of whoever lives.
+//!
 //! Keeps: a stream is taken for over only if its sender says so, or is dead, which is final; whoever still holds a stream of the
 //! dead, a router at most, is told of the doubt; the work is done in portions, and every question is repeated until the stream
 //! is over, or heard of.

@@ -114,7 +114,7 @@ pub(crate) fn mutants() -> Vec<Mutant> {
         mutant(&[GapsAreWaitedFor], plan().messages(2), "is left out"),
         mutant(&[StreamsRepeat], plan(), "waits for answers"),
         mutant(&[OverIsOver], closing(), "twice, or out of order"),
-        mutant(&[StreamsOfTheDeadAreOver], closing().deaths(&[9]), "rows are kept for streams"),
+        mutant(&[StreamsOfTheDeadAreOver, TheDeadAreNotHeard], closing().deaths(&[9]), "rows are kept for streams"),
         mutant(&[OnlyTheActiveClose], closing(), "rows are kept for streams"),
         mutant(&[OnlyEmptyWindowsClose], plan().friend(1, 3, 1).despawn().idles(), "to tell on"),
         mutant(&[EarlierStreamsAreOver, TheNextEndsTheLast], closing(), "twice, or out of order"),

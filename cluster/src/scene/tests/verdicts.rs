@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::{Destination, Input, Output};
+use super::super::{Destination, Input, Output, Ticket};
 use super::driver::{
     Driver, applied, cas, cas_nonce, controls, data, entity, epoch, image, move_id, own, reserved, router, tool_stream,
 };
@@ -341,4 +341,45 @@ fn a_copy_that_was_looked_through_elsewhere_is_again_once_its_new_scene_hears_of
     verdict(&mut driver, 5);
     driver.pass(0);
     assert_eq!(open(&driver), 0);
+}
+
+/// Entity 9 says something to entity 1 from node 3, on a stream that it has opened elsewhere.
+fn nine_says_after_a_move(driver: &mut Driver) -> Vec<Output> {
+    let stream = StreamId { opened_at: own(2).into(), generation: 1 };
+    let (sender, reply_to) = (Sender::Entity(entity(9)), at_three().into());
+    let data = Data { stream, sender, reply_to, epoch: epoch(2), ..data(1) };
+    driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) })
+}
+
+#[test]
+fn what_a_copy_held_of_a_session_that_died_meanwhile_is_not_taken_either() {
+    let (mut driver, nonce) = Driver::staged(epoch(2));
+    nine_says_after_a_move(&mut driver);
+    verdict(&mut driver, 5);
+    let out = driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
+    assert_eq!((driver.phase(1), applied(&out).len(), open(&driver)), (Some("active"), 0, 0));
+}
+
+#[test]
+fn what_a_frozen_entity_held_of_a_session_that_died_meanwhile_is_not_taken_either() {
+    let mut driver = Driver::frozen();
+    nine_says_after_a_move(&mut driver);
+    verdict(&mut driver, 5);
+    driver.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
+    let out = driver.record(1, super::driver::given_back(), None);
+    assert_eq!((driver.phase(1), applied(&out).len(), open(&driver)), (Some("active"), 0, 0));
+}
+
+#[test]
+fn what_was_held_of_a_session_that_died_meanwhile_is_no_word_of_a_sender_that_lives() {
+    let mut driver = Driver::active();
+    nine_says(&mut driver, 1);
+    driver.migrate(1, Ok(own(2)));
+    driver.hear(reserved());
+    nine_says(&mut driver, 2);
+    verdict(&mut driver, 5);
+    driver.pass(0);
+    driver.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
+    driver.record(1, super::driver::given_back(), None);
+    assert!(nine_lives(&mut driver), "its scene is asked whether it still has the stream");
 }
