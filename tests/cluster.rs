@@ -3,6 +3,7 @@
 //! | module | shows |
 //! |---|---|
 //! | `drains` | a node is emptied before it stops, by a signal and by order |
+//! | `asks` | asks in flight at a planned stop say how they ended |
 //! | `departures` | two of three nodes leave at once, as planned or not |
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
 //! | `kills` | any node is killed at any moment under fire |
@@ -30,6 +31,8 @@ mod proxy;
 #[path = "support/relayed_lines.rs"]
 mod relayed_lines;
 
+#[path = "cluster/asks.rs"]
+mod asks;
 #[path = "cluster/cuts.rs"]
 mod cuts;
 #[path = "cluster/departures.rs"]

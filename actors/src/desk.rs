@@ -70,10 +70,10 @@ impl Desk {
     ///
     /// If there is no answer; the problem says why, what state is left, and what to do.
     pub async fn ask(&self, question: Question) -> Result<Answer, Problem> {
-        match self.addr.send(Asked(question)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(unavailable("stopping", "the node is stopping")),
+        if !self.addr.connected() {
+            return Err(unavailable("stopping", "the node is stopping"));
         }
+        self.addr.send(Asked(question)).await.unwrap_or_else(|_| Err(cut_short()))
     }
 
     /// Closes the desk: the session is over.
@@ -303,6 +303,17 @@ fn not_readable(error: &codec::DecodeError) -> Problem {
         text: format!("the question cannot be read: {error}"),
         state: None,
         hint: Some("run the same version on all nodes".to_owned()),
+    }
+}
+
+/// The node has stopped, or this life of it is over, while something was under way.
+fn cut_short() -> Problem {
+    Problem {
+        kind: ProblemKind::Timeout,
+        reason: "stopping".to_owned(),
+        text: "the node stopped before it had answered".to_owned(),
+        state: Some("what was asked for may have been done".to_owned()),
+        hint: Some("slipgate nodes".to_owned()),
     }
 }
 

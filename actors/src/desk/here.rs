@@ -14,7 +14,7 @@ use super::entities::NOT_HERE;
 use super::resolve::Named;
 use super::scenes::only_the_manager;
 use super::spawning::Wanted;
-use super::{Office, unavailable};
+use super::{Office, cut_short};
 use crate::chronicle::{Latest, Since};
 use crate::directory::{AskLost, LostEntity};
 use crate::labels::Labels;
@@ -131,7 +131,7 @@ impl Office {
         let (here, named) = (view.own_text(from), Named { entity, label: label.clone() });
         match timeout(wait, answer).await {
             Err(_) => Err(still_moving(&named, wait)),
-            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Err(_)) => Err(cut_short()),
             Ok(Ok(Ok(done))) => {
                 let unix_ms = self.around.clock.unix_ms();
                 Ok(Answer::Move(scene::move_report((from, label), &done, unix_ms, &self.around.post.view())))
@@ -148,7 +148,7 @@ impl Office {
         mailbox.tell(AskScene(scene::Question::Despawn { entity, reply }));
         match timeout(wait, answer).await {
             Err(_) => Err(still_moving(&named, wait)),
-            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Err(_)) => Err(cut_short()),
             Ok(Ok(Ok(Despawn::Undecided))) => Err(undecided(&named, &here)),
             Ok(Ok(Ok(Despawn::Done))) => {
                 let row = EntityRow { state: "despawned".to_owned(), ..self.row(scene, &found) };
@@ -166,7 +166,7 @@ impl Office {
         mailbox.tell(AskScene(scene::Question::Unpark { entity, reply }));
         match timeout(wait, answer).await {
             Err(_) => Err(still_moving(&named, wait)),
-            Ok(Err(_)) => Err(unavailable("stopping", "the node is stopping")),
+            Ok(Err(_)) => Err(cut_short()),
             Ok(Ok(Ok(true))) => {
                 Ok(Answer::Unparked(EntityRow { state: "active".to_owned(), ..self.row(scene, &found) }))
             }

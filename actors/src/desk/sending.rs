@@ -13,7 +13,7 @@ use slipgate_entity::game::{ASK_BYTES, Reply, reply as reply_of};
 use slipgate_proto::admin::{Answer, AskReport, Outgoing, Problem, ProblemKind, Question, SendReport};
 use tokio::sync::oneshot;
 
-use super::{Office, PEER_WAIT, Stage, resolve, unavailable};
+use super::{Office, PEER_WAIT, Stage, cut_short, resolve, unavailable};
 use crate::mailbox::Mailbox;
 use crate::panic::guarded;
 use crate::router::{REPLY_BYTES, RouterActor, SendBatch, Sent, Waiting};
@@ -79,7 +79,7 @@ impl Office {
         let mut sum = SendReport::default();
         for sent in all {
             // Each router tells positions in the whole.
-            sum.add(sent.map_err(|_| stopped())?.report, 0);
+            sum.add(sent.map_err(|_| cut_short())?.report, 0);
         }
         sum.busy_at.sort_unstable();
         sum.refusals.sort_unstable_by_key(|refusal| refusal.at);
@@ -114,7 +114,7 @@ impl Office {
         let (reply, sent) = oneshot::channel();
         let waiting = Waiting::Answer(Duration::from_millis(timeout_ms));
         self.router_of(entity).tell(SendBatch { messages: vec![(0, entity, payload)], waiting, reply });
-        let Sent { report, replies } = sent.await.map_err(|_| stopped())?;
+        let Sent { report, replies } = sent.await.map_err(|_| cut_short())?;
         let told = match replies.get(&0).and_then(|payload| reply_of(payload)) {
             Some((_, Reply::Answer { bytes, .. })) if raw => Some(Ok(json!(bytes))),
             // A game says what JSON its answer is.
@@ -171,12 +171,6 @@ impl Office {
 
 fn stopping() -> Problem {
     unavailable("stopping", "the node is stopping")
-}
-
-/// The node has stopped while something was under way.
-fn stopped() -> Problem {
-    let state = Some("what was sent may have been applied".to_owned());
-    Problem { state, ..unavailable("stopping", "the node has stopped") }
 }
 
 fn usage(reason: &str, error: &dyn std::fmt::Display) -> Problem {

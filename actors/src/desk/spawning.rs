@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use super::entities::entities_in;
 use super::here::no_scene_here;
-use super::{Office, unavailable};
+use super::{Office, cut_short};
 use crate::labels::Labels;
 use crate::scene::{self, AskScene, SpawnError, SpawnOrder};
 
@@ -97,7 +97,7 @@ impl Office {
                 Ok(Err(SpawnError::Refused(refusal))) => Err(not_spawned(refusal, &self.scene_name(id))),
                 Ok(Err(taken @ SpawnError::Taken { by, .. })) => Err(persist_taken(&taken, by)),
                 Ok(Err(SpawnError::Unfit { reason })) => Err(unfit(type_name, &reason)),
-                Err(_) => Err(unavailable("stopping", "the node is stopping")),
+                Err(_) => Err(cut_short()),
             });
         }
         summed_up(outcomes)

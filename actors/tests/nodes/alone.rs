@@ -7,6 +7,7 @@ use slipgate_actors::desk::{self, Desk, DeskActor, Stage};
 use slipgate_actors::drain;
 use slipgate_actors::mailbox::{Door, Mailbox};
 use slipgate_actors::post::Post;
+use slipgate_actors::router::RouterActor;
 use slipgate_actors::scene::SceneActor;
 use slipgate_actors::scenes::Scenes;
 use slipgate_actors::scenes::keeper::{SceneKeeper, Seen};
@@ -27,6 +28,7 @@ pub(crate) struct Alone {
     pub(crate) post: Post,
     pub(crate) scenes: Scenes,
     keeper: Mailbox<SceneKeeper>,
+    pub(crate) router: Mailbox<RouterActor>,
     told: Kept,
     /// What comes to a scene that is not there for anything else.
     pub(crate) answers: Kept,
@@ -62,12 +64,12 @@ impl Alone {
             types,
             scenes: scenes.clone(),
             keeper: keeper.clone(),
-            routers: vec![router],
+            routers: vec![router.clone()],
             directory,
             member,
             chronicle,
         });
-        Self { post, scenes, keeper, told, answers, desk, version: 1 }
+        Self { post, scenes, keeper, router, told, answers, desk, version: 1 }
     }
 
     /// The next view, with this scene.

@@ -1,5 +1,6 @@
-//! Ids of ranges that nobody has told this node of, and questions to a node that is lost.
+//! Ids of ranges that nobody has told this node of, and questions to a node that is lost or stops.
 
+use slipgate_actors::mailbox::Halt;
 use slipgate_cluster::Session;
 use slipgate_cluster::manager::{ManagerReply, ManagerRequest};
 use slipgate_cluster::message::{ManagerMessage, Message};
@@ -65,6 +66,27 @@ async fn whoever_asks_a_node_that_is_lost_meanwhile_hears_that_and_not_that_it_i
     // It may have been carried out.
     assert_eq!((reason.as_str(), kind), ("node_lost", ProblemKind::Timeout));
     assert!(text.starts_with("node n2 was lost before it answered"), "{text}");
+}
+
+#[actix_rt::test]
+async fn whoever_waits_for_an_answer_when_the_node_stops_hears_that_it_may_have_been_done() {
+    tokio::time::pause();
+    let mut node = Alone::start();
+    let other = Session::new(2, 1);
+    let kept = node.link(other);
+    node.name_home(RangeId(1), other);
+    let question = || Question::Send { via: None, messages: messages("1.1"), wait: true, timeout_ms: 5_000 };
+    let desk = node.desk.clone();
+    let (answer, ()) = tokio::join!(desk.ask(question()), async {
+        kept.await_one("where it is", |message| matches!(message, Message::Control(_)).then_some(())).await;
+        node.router.tell(Halt);
+        desk.close();
+    });
+    let Problem { reason, kind, state, .. } = answer.expect_err("nobody has answered");
+    assert_eq!((reason.as_str(), kind), ("stopping", ProblemKind::Timeout), "it was accepted");
+    assert_eq!(state.as_deref(), Some("what was asked for may have been done"));
+    let Problem { reason, kind, .. } = desk.ask(question()).await.expect_err("it has stopped");
+    assert_eq!((reason.as_str(), kind), ("stopping", ProblemKind::Unavailable), "nothing was taken up");
 }
 
 fn step(entity: &str) -> Question {
