@@ -6,6 +6,7 @@
 //! | `asks` | asks in flight at a planned stop say how they ended |
 //! | `departures` | two of three nodes leave at once, as planned or not |
 //! | `tours` | a tour over three nodes, and what a planned stop looks like |
+//! | `restarts` | every node in turn is stopped as planned and started anew, under fire |
 //! | `kills` | any node is killed at any moment under fire |
 //! | `sleeps` | nodes are stopped for a while under fire, and the manager is away |
 //! | `cuts` | a link passes on one direction only, or none, or breaks again and again under fire |
@@ -55,6 +56,8 @@ mod manager;
 mod names;
 #[path = "cluster/panics.rs"]
 mod panics;
+#[path = "cluster/restarts.rs"]
+mod restarts;
 #[path = "cluster/scenes.rs"]
 mod scenes;
 #[path = "cluster/sleeps.rs"]

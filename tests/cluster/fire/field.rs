@@ -131,7 +131,19 @@ impl Field {
         self.board.strike(name);
     }
 
-    /// Starts a node that was killed.
+    /// Stops a node as planned, and starts it anew.
+    pub(crate) fn replace(&mut self, name: &str) {
+        self.board.excuse(name);
+        let node = self.nodes.get_mut(name).expect("a node of the field");
+        let code = node.stop();
+        let lines = node.lines();
+        assert_eq!(code, Some(0), "{}", lines.join("\n"));
+        self.ended.push((name.to_owned(), lines));
+        self.board.strike(name);
+        self.restart(name);
+    }
+
+    /// Starts a node that has ended.
     pub(crate) fn restart(&mut self, name: &str) {
         let again = self.launch(name).start();
         if self.names.contains(name) {
