@@ -74,7 +74,7 @@ pub(crate) fn sections(rounds: usize) -> Result<Vec<Section>> {
             ),
         ],
     )?;
-    let goals = [DIRECT, DECODED].map(|over| Goal { of: DISPATCHED, over: Some(over), bound: Bound::AtMostMore(10.0) });
+    let goals = [DIRECT, DECODED].map(|over| Goal { of: DISPATCHED, over: Some(over), bound: Bound::Within(10.0) });
     let goals = goals.into();
     Ok(vec![Section { title: "A message to a component".to_owned(), unit: "CPU ns per message", lines, goals }])
 }

@@ -30,8 +30,8 @@ pub(crate) struct Goal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     AtMost(f64),
-    /// Of the difference.
-    AtMostMore(f64),
+    /// Above the other by so much at most.
+    Within(f64),
     AtLeast(f64),
 }
 
@@ -45,7 +45,7 @@ impl Section {
         let of = self.figures(goal.of);
         let beside = |over, with: fn((&f64, &f64)) -> f64| of.iter().zip(self.figures(over)).map(with).collect();
         let (name, values, sign) = match (goal.over, goal.bound) {
-            (Some(over), Bound::AtMostMore(_)) => {
+            (Some(over), Bound::Within(_)) => {
                 (format!("{} - {over}", goal.of), beside(over, |(of, over)| of - over), "")
             }
             (Some(over), _) => (format!("{} / {over}", goal.of), beside(over, |(of, over)| of / over), "x"),
@@ -53,7 +53,7 @@ impl Section {
         };
         let middle = median(&values);
         let (bound, met) = match goal.bound {
-            Bound::AtMost(bound) | Bound::AtMostMore(bound) => (format!("<= {bound}{sign}"), middle <= bound),
+            Bound::AtMost(bound) | Bound::Within(bound) => (format!("<= {bound}{sign}"), middle <= bound),
             Bound::AtLeast(bound) => (format!(">= {bound}{sign}"), middle >= bound),
         };
         let verdict = if met { "met" } else { "**missed**" };

@@ -12,7 +12,7 @@
 //!
 //! | flag | if set | if not |
 //! |---|---|---|
-//! | 1 | a [delta] | a [full](full) snapshot |
+//! | 1 | a [delta] | a [full] snapshot |
 //! | 2 | removals follow the entries of a delta | none are removed |
 //! | 4 | counts are 32 bits | counts are 16 bits |
 //!

@@ -8,7 +8,7 @@
 //! delta 6 -> 11 6 is not there: asks for a full one
 //! ```
 //!
-//! Keeps: what is seen is what was to be seen at that tick, or nothing changes; ticks rise; at most [`RING`](crate::reel::RING) baselines are kept.
+//! Keeps: what is seen is what was to be seen at that tick, or nothing changes; ticks rise; at most [`RING`] baselines are kept.
 //! Leaves out: what stands between two ticks, which is for whoever draws.
 
 use std::collections::{BTreeMap, VecDeque};
