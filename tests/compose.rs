@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use command::run_well;
 use engine::{Image, Project, compose_program};
@@ -33,6 +33,9 @@ const UP: Duration = Duration::from_secs(90);
 /// For the tour of 60 moves: seconds on an idle machine.
 const TOUR: Duration = Duration::from_secs(120);
 
+/// Compose promises that all is gone within this time.
+const DOWN: Duration = Duration::from_secs(10);
+
 /// The times above are for one set of containers on the machine.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -46,13 +49,17 @@ fn three_containers_tell_every_move_between_them_and_stop_cleanly() {
     }
     assert_eq!(project.exit_code("tour", TOUR), "0", "the tour failed\n{}", project.logs());
 
+    let began = Instant::now();
     project.compose(&["stop"], UP);
+    let stopped = began.elapsed();
     let logs = project.logs();
     for node in NODES {
-        // Whoever takes longer than the file allows is killed, and ends with 137.
         assert_eq!(project.inspect(node, "{{.State.ExitCode}}"), "0", "{node} did not stop cleanly\n{logs}");
     }
+    let began = Instant::now();
     project.compose(&["down", "-v"], UP);
+    let down = stopped + began.elapsed();
+    assert!(down < DOWN, "to stop and to remove all took {down:?}");
     check_logs(&logs);
 }
 
