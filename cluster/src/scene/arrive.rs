@@ -303,7 +303,7 @@ impl Scene {
         }
         self.sweep_if_new(entity, now);
         self.acknowledge_all(entity);
-        self.apply_held(held.take(), out);
+        self.apply_held(entity, held.take(), now, out);
         if self.rules.keep(Rule::WindowGoesOnAtTheTarget) {
             self.resume_sending(entity, now, out);
         }

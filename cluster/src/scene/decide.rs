@@ -192,7 +192,7 @@ impl Scene {
     fn go_on(&mut self, entity: OnlineId, held: Vec<Data>, now: Now, out: &mut Vec<Output>) {
         self.set_phase(entity, Phase::Active);
         self.sweep_if_new(entity, now);
-        self.apply_held(held, out);
+        self.apply_held(entity, held, now, out);
         self.resume_sending(entity, now, out);
     }
 

@@ -50,12 +50,18 @@ impl Scene {
         self.verdicts.is_dead(data.reply_to.session) && self.rules.keep(Rule::TheDeadAreNotHeard)
     }
 
-    /// What waited for an entity that begins to take turns now, in order. A message may have become late while it waited:
-    /// who has a stream open here was looked through before.
-    pub(super) fn apply_held(&mut self, held: Vec<Data>, out: &mut Vec<Output>) {
+    /// What waited for an entity that begins to take turns now, in order. A message may have become late while it waited,
+    /// or its sender may have died elsewhere: who has a stream open here was looked through before.
+    pub(super) fn apply_held(&mut self, entity: OnlineId, held: Vec<Data>, now: Now, out: &mut Vec<Output>) {
         for data in held {
-            if !self.is_late(&data) {
-                self.apply(data, out);
+            if self.is_late(&data) {
+                continue;
+            }
+            let (sender, stream) = (data.sender, data.stream);
+            let was_open = self.live[&entity].inbox.received().last(sender, stream) > 0;
+            self.apply(data, out);
+            if !was_open {
+                self.look_for_latecomer(sender, entity, now);
             }
         }
     }

@@ -111,21 +111,35 @@ impl Scene {
         let suspects: Vec<_> = entities.collect();
         let rows = suspects.len() + 1;
         for (sender, open) in suspects {
-            let is_held = self.holds_stream(sender, entity, open.stream);
-            let live = self.live.get_mut(&entity).expect("it is active here");
-            match is_held {
-                Some(true) => {}
-                Some(false) => {
-                    live.inbox.close(Sender::Entity(sender), open.stream, &self.verdicts);
-                }
-                None => {
-                    self.search.begin(sender, entity, open, now);
-                    live.missing.insert(sender);
-                }
-            }
+            self.suspect(sender, entity, open, now);
         }
         self.note_swept(entity);
         rows
+    }
+
+    fn suspect(&mut self, sender: OnlineId, entity: OnlineId, open: Open, now: Now) {
+        let is_held = self.holds_stream(sender, entity, open.stream);
+        let live = self.live.get_mut(&entity).expect("it is active here");
+        match is_held {
+            Some(true) => {}
+            Some(false) => {
+                live.inbox.close(Sender::Entity(sender), open.stream, &self.verdicts);
+            }
+            None => {
+                self.search.begin(sender, entity, open, now);
+                live.missing.insert(sender);
+            }
+        }
+    }
+
+    /// The table was looked through, and then a sender began a stream with something that had been said long before.
+    pub(super) fn look_for_latecomer(&mut self, sender: Sender, entity: OnlineId, now: Now) {
+        let Sender::Entity(sender) = sender else { return };
+        let Some(live) = self.live.get_mut(&entity).filter(|_| self.verdicts.since() > 0) else { return };
+        let Some(open) = live.inbox.received().open(Sender::Entity(sender)).copied() else { return };
+        live.inbox.note_swept(0);
+        self.suspect(sender, entity, open, now);
+        self.note_swept(entity);
     }
 
     /// Once nobody of its senders is looked for any more, a scene that it moves to need not look for them either.

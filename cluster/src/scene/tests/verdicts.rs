@@ -343,10 +343,10 @@ fn a_copy_that_was_looked_through_elsewhere_is_again_once_its_new_scene_hears_of
     assert_eq!(open(&driver), 0);
 }
 
-/// Entity 9 says something to entity 1 from node 3, on a stream that it has opened elsewhere.
-fn nine_says_after_a_move(driver: &mut Driver) -> Vec<Output> {
+/// Entity 9 begins a stream to entity 1 that it has opened at `own(2)`, from there or from where it has gone to.
+fn nine_begins(driver: &mut Driver, from: Own) -> Vec<Output> {
     let stream = StreamId { opened_at: own(2).into(), generation: 1 };
-    let (sender, reply_to) = (Sender::Entity(entity(9)), at_three().into());
+    let (sender, reply_to) = (Sender::Entity(entity(9)), from.into());
     let data = Data { stream, sender, reply_to, epoch: epoch(2), ..data(1) };
     driver.tell(Input::Heard { from: reply_to, message: Message::Data(data) })
 }
@@ -354,7 +354,7 @@ fn nine_says_after_a_move(driver: &mut Driver) -> Vec<Output> {
 #[test]
 fn what_a_copy_held_of_a_session_that_died_meanwhile_is_not_taken_either() {
     let (mut driver, nonce) = Driver::staged(epoch(2));
-    nine_says_after_a_move(&mut driver);
+    nine_begins(&mut driver, at_three());
     verdict(&mut driver, 5);
     let out = driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
     assert_eq!((driver.phase(1), applied(&out).len(), open(&driver)), (Some("active"), 0, 0));
@@ -363,7 +363,7 @@ fn what_a_copy_held_of_a_session_that_died_meanwhile_is_not_taken_either() {
 #[test]
 fn what_a_frozen_entity_held_of_a_session_that_died_meanwhile_is_not_taken_either() {
     let mut driver = Driver::frozen();
-    nine_says_after_a_move(&mut driver);
+    nine_begins(&mut driver, at_three());
     verdict(&mut driver, 5);
     driver.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
     let out = driver.record(1, super::driver::given_back(), None);
@@ -382,4 +382,26 @@ fn what_was_held_of_a_session_that_died_meanwhile_is_no_word_of_a_sender_that_li
     driver.tell(Input::Cancel { ticket: Ticket(9), id: move_id(1) });
     driver.record(1, super::driver::given_back(), None);
     assert!(nine_lives(&mut driver), "its scene is asked whether it still has the stream");
+}
+
+#[test]
+fn whoever_begins_a_stream_with_what_was_held_is_looked_for_as_it_may_have_died_elsewhere_meanwhile() {
+    let mut source = Driver::active();
+    verdict(&mut source, 5);
+    source.pass(0);
+    let received = source.scene.live[&entity(1)].inbox.received().clone();
+    for received in [Received::default(), received] {
+        let mut driver = Driver::new(Limits::default());
+        let nonce = cas_nonce(&driver.prepare_image(epoch(2), Image { received, ..image() }));
+        nine_begins(&mut driver, own(2));
+        verdict(&mut driver, 5);
+        driver.record(1, Record::handed_to(own(1), epoch(2), Epoch::ZERO), Some(nonce));
+        assert_eq!(open(&driver), 1);
+        let swept = driver.scene.live[&entity(1)].inbox.received().swept();
+        assert_eq!(swept, 0, "a scene that it moves to would have to look for it, too");
+        let nonce = question(&driver.pass(0));
+        assert!(nonce.is_some());
+        driver.record(9, Record::registered(at_three()).buried(), nonce);
+        assert_eq!((open(&driver), driver.scene.tables().searches), (0, 0));
+    }
 }
