@@ -21,6 +21,7 @@
 //! [`Cluster::stop`] has returned, threads, ports and folder are gone.
 //! Leaves out: processes of their own (`slipgate dev`), simulated time.
 
+pub(crate) mod beginning;
 mod node;
 pub(crate) mod outcome;
 mod reference;

@@ -4,11 +4,12 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use slipgate_entity::game::{Entity, Part};
 use slipgate_entity::{PersistId, PlayerId};
 use slipgate_proto::admin::{Answer, Question};
 
+use super::beginning::Beginning;
 use super::outcome::{self, SpawnError};
 use super::reference::{Ref, Untyped};
 use crate::admin::Oracle;
@@ -55,21 +56,13 @@ impl Scene {
 
     pub(super) fn spawn_newcomer(&self, newcomer: Newcomer) -> Spawn<Untyped> {
         let Newcomer { type_name, label, data, .. } = newcomer;
-        Spawn { label, data: Ok(data), ..self.spawning(type_name) }
+        let begins = Beginning { label, data: Ok(data), ..Beginning::default() };
+        Spawn { begins, ..self.spawning(type_name) }
     }
 
     fn spawning<T>(&self, type_name: &str) -> Spawn<T> {
         let scene = self.clone();
-        Spawn {
-            scene,
-            type_name: type_name.to_owned(),
-            kind: None,
-            label: None,
-            persist: None,
-            player: PlayerId::NONE,
-            data: Ok(Map::new()),
-            of: PhantomData,
-        }
+        Spawn { scene, type_name: type_name.to_owned(), kind: None, begins: Beginning::default(), of: PhantomData }
     }
 }
 
@@ -80,57 +73,45 @@ pub struct Spawn<T> {
     scene: Scene,
     type_name: String,
     kind: Option<&'static str>,
-    label: Option<String>,
-    persist: Option<PersistId>,
-    player: PlayerId,
-    data: Result<Map<String, Value>, SpawnError>,
+    begins: Beginning,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Spawn<T> {
     /// A name for people, 1 to 64 bytes; commands take it in place of the id where only one has it.
     pub fn label(mut self, label: &str) -> Self {
-        self.label = Some(label.to_owned());
+        self.begins.label = Some(label.to_owned());
         self
     }
 
     /// With the number that it has over restarts, as a database knows it; a fresh one, if it is not said. A scene has one
     /// entity of a number at most: [`SpawnError`] tells of another.
     pub fn persist(mut self, persist: PersistId) -> Self {
-        self.persist = Some(persist);
+        self.begins.persist = Some(persist);
         self
     }
 
     /// With the player that it belongs to.
     pub fn player(mut self, player: PlayerId) -> Self {
-        self.player = player;
+        self.begins.player = player;
         self
     }
 
     /// With one of its parts beginning as that one is: a component that its type lists, or one more.
     pub fn with<P: Part>(mut self, part: P) -> Self {
-        let fields = serde_json::to_value(&part);
-        self.data = match (self.data, fields) {
-            (Ok(mut data), Ok(fields)) => {
-                data.insert(P::NAME.to_owned(), fields);
-                Ok(data)
-            }
-            (Ok(_), Err(error)) => Err(SpawnError::NotJson { part: P::NAME, why: error.to_string() }),
-            (Err(error), _) => Err(error),
-        };
+        self.begins.put(&part);
         self
     }
 
     /// With fields of one of its parts, by names: what the part has is checked when it is spawned.
     pub fn with_fields(mut self, part: &str, fields: Value) -> Self {
-        if let Ok(data) = &mut self.data {
-            data.insert(part.to_owned(), fields);
-        }
+        self.begins.put_fields(part, fields);
         self
     }
 
     async fn make(self) -> Result<Ref<T>, SpawnError> {
-        let Self { scene: Scene { desk, name }, type_name, kind, label, persist, player, data, .. } = self;
+        let Self { scene: Scene { desk, name }, type_name, kind, begins, .. } = self;
+        let Beginning { label, persist, player, data } = begins;
         let data = data?;
         let data = (!data.is_empty()).then(|| Value::Object(data).to_string());
         let question = Question::Spawn { type_name, scene: name, label, count: 1, data, persist, player };

@@ -14,6 +14,7 @@ use slipgate_sim::games::Unanswered;
 use super::reference::Ref;
 use super::world::World;
 use crate::cluster::SpawnError;
+use crate::cluster::beginning::Beginning;
 
 /// An entity to be: [`make`](Self::make) makes it.
 #[derive(Debug)]
@@ -22,57 +23,38 @@ pub struct Spawn<'w, T> {
     world: &'w World,
     scene: String,
     type_name: &'static str,
-    label: Option<String>,
-    persist: Option<PersistId>,
-    player: PlayerId,
-    data: Result<serde_json::Map<String, serde_json::Value>, SpawnError>,
+    begins: Beginning,
     of: PhantomData<fn() -> T>,
 }
 
 impl<'w, T: Entity> Spawn<'w, T> {
     pub(super) fn new(world: &'w World, scene: &str, own: T) -> Self {
-        let spawn = Self {
-            world,
-            scene: scene.to_owned(),
-            type_name: T::NAME,
-            label: None,
-            persist: None,
-            player: PlayerId::NONE,
-            data: Ok(serde_json::Map::new()),
-            of: PhantomData,
-        };
+        let spawn =
+            Self { world, scene: scene.to_owned(), type_name: T::NAME, begins: Beginning::default(), of: PhantomData };
         spawn.with(own)
     }
 
     /// A name for people.
     pub fn label(mut self, label: &str) -> Self {
-        self.label = Some(label.to_owned());
+        self.begins.label = Some(label.to_owned());
         self
     }
 
     /// With the number that it has over restarts; a fresh one, if it is not said.
     pub fn persist(mut self, persist: PersistId) -> Self {
-        self.persist = Some(persist);
+        self.begins.persist = Some(persist);
         self
     }
 
     /// With the player that it belongs to.
     pub fn player(mut self, player: PlayerId) -> Self {
-        self.player = player;
+        self.begins.player = player;
         self
     }
 
     /// With one of its parts beginning as that one is: a component that its type lists, or one more.
     pub fn with<P: Part>(mut self, part: P) -> Self {
-        let fields = serde_json::to_value(&part);
-        self.data = match (self.data, fields) {
-            (Ok(mut data), Ok(fields)) => {
-                data.insert(P::NAME.to_owned(), fields);
-                Ok(data)
-            }
-            (Ok(_), Err(error)) => Err(SpawnError::NotJson { part: P::NAME, why: error.to_string() }),
-            (Err(error), _) => Err(error),
-        };
+        self.begins.put(&part);
         self
     }
 
@@ -82,7 +64,8 @@ impl<'w, T: Entity> Spawn<'w, T> {
     ///
     /// If it cannot be, or its scene is not there; says why.
     pub fn make(self) -> Result<Ref<'w, T>, SpawnError> {
-        let Self { world, scene, type_name, label, persist, player, data, .. } = self;
+        let Self { world, scene, type_name, begins, .. } = self;
+        let Beginning { label, persist, player, data } = begins;
         let text = serde_json::Value::Object(data?).to_string();
         let data = Data::from_json(&text).map_err(|error| refused("unfit", error.to_string()))?;
         let end = world.now() + WAIT;
