@@ -80,13 +80,17 @@ mod tests {
     const FORGED: &str =
         "x\n{\"ts\":\"2026-01-01T12:00:05.111Z\",\"level\":\"INFO\",\"node\":\"n1\",\"event\":\"move.ok\"}";
 
+    fn log_as_json() {
+        let log =
+            Log { format: Format::Json, level: "off".to_owned(), entities: "info".to_owned(), colour: Colour::Never };
+        init(&log, NodeLabel::default()).expect("nobody has set up logs");
+    }
+
     /// Not a test by itself: the hook is the whole process's, so [`what_a_process_writes`] runs this in one of its own.
     #[test]
     #[ignore = "it is the process of another test"]
     fn a_process_that_panics() {
-        let log =
-            Log { format: Format::Json, level: "off".to_owned(), entities: "info".to_owned(), colour: Colour::Never };
-        init(&log, NodeLabel::default()).expect("nobody has set up logs");
+        log_as_json();
         let thread = std::thread::Builder::new().name("scenes".to_owned());
         let ended = thread.spawn(|| panic!("{FORGED}")).expect("a thread").join();
         assert!(ended.is_err());
@@ -96,9 +100,7 @@ mod tests {
     #[test]
     #[ignore = "it is the process of another test"]
     fn a_node_process_that_panics() {
-        let log =
-            Log { format: Format::Json, level: "off".to_owned(), entities: "info".to_owned(), colour: Colour::Never };
-        init(&log, NodeLabel::default()).expect("nobody has set up logs");
+        log_as_json();
         actix_rt::System::new().block_on(async {
             let _set = Alarm::of_the_process().set();
             let arbiter = actix_rt::Arbiter::new();
